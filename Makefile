@@ -1,0 +1,33 @@
+# make run    set up and run the main job        make test   set up and pass the tests
+# make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint bench clean
+
+run: .venv/installed
+	$(BIN)/harness run --methods dypam,lora --tasks math
+
+test: .venv/installed
+	$(BIN)/pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/installed
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv runs harness.db
+
+# A changed lock makes a new environment, so that nothing of the old one stays behind.
+.venv/installed: pyproject.toml constraints.txt
+	rm -rf .venv
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	touch $@

@@ -1,0 +1,1 @@
+"""What came out of the runs, and what it means; works without torch."""

@@ -1,0 +1,1 @@
+"""What methods are compared on: benchmarks, their data and their judges; works without torch."""
