@@ -1,0 +1,104 @@
+"""Finding language models: the embedded `tiny`, a local folder, or a repository of the hub.
+
+Only safetensors are loaded and no code of a repository is run.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.spec import Backbone
+
+TINY = Path(__file__).parent / "tiny" / "model"
+FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
+"""What of a repository is fetched and hashed: weights, configuration, tokenizer."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """A backbone and where it is: a folder, or a hub repository at the backbone's revision."""
+
+    backbone: Backbone
+    place: str
+
+
+def locate(name: str) -> Located:
+    """Find `tiny`, a local folder, or a hub repository `owner/name` with an optional `@revision`.
+
+    Raises:
+        UserError: There is no such thing, or it has no safetensors or no tokenizer.
+    """
+    folder = TINY if name == "tiny" else Path(name)
+    if folder.is_dir():
+        label = name if name == "tiny" else folder.resolve().name
+        return Located(Backbone(name=label, revision=_folder_hash(folder)), str(folder.resolve()))
+    repository, _, revision = name.partition("@")
+    if repository.count("/") != 1 or name.startswith((".", "/", "~")):
+        raise UserError(
+            f"{name!r} is not a backbone: no such folder, and not a hub repository.\n"
+            "  Give `tiny`, a folder with config.json, safetensors and a tokenizer, or owner/name."
+        )
+    return Located(_on_the_hub(repository, revision or "main"), repository)
+
+
+def fetch(located: Located) -> Path:
+    """Return the folder of a backbone, downloading a hub repository where it is not cached."""
+    if Path(located.place).is_dir():
+        return Path(located.place)
+    from huggingface_hub import snapshot_download  # noqa: PLC0415 (start-up time)
+
+    revision = located.backbone.revision
+    return Path(snapshot_download(located.place, revision=revision, allow_patterns=list(FILES)))
+
+
+def _folder_hash(folder: Path) -> str:
+    _require({path.name for path in folder.iterdir()}, str(folder))
+    paths = sorted({path for pattern in FILES for path in folder.glob(pattern)})
+    total = sha256()
+    for path in paths:
+        total.update(f"{path.name}\0".encode())
+        with path.open("rb") as file:
+            while part := file.read(1 << 24):
+                total.update(part)
+    return f"sha256:{total.hexdigest()[:32]}"
+
+
+def _on_the_hub(repository: str, revision: str) -> Backbone:
+    """Resolve a revision to a commit: by the hub, or by the local cache where it is not reached."""
+    from huggingface_hub import HfApi, snapshot_download  # noqa: PLC0415 (start-up time)
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
+
+    try:
+        info = HfApi().model_info(repository, revision=revision)
+        files = {sibling.rfilename for sibling in info.siblings or []}
+        commit = str(info.sha)
+    except HfHubHTTPError as error:
+        raise UserError(
+            f"{repository!r} at {revision!r}: {error.server_message or error}\n"
+            "  Is the name right? A gated or private model needs `hf auth login`."
+        ) from error
+    except OSError as error:
+        try:
+            folder = Path(snapshot_download(repository, revision=revision, local_files_only=True))
+        except LocalEntryNotFoundError:
+            raise UserError(
+                f"{repository!r}: no such folder, not in the local cache, and the hub was not "
+                f"reached ({type(error).__name__}).\n"
+                "  Offline, download it elsewhere and give its folder."
+            ) from error
+        files, commit = {path.name for path in folder.iterdir()}, folder.name
+    _require(files, repository)
+    return Backbone(name=repository, revision=commit)
+
+
+def _require(files: set[str], place: str) -> None:
+    missing = []
+    if "config.json" not in files:
+        missing.append("config.json")
+    if not any(name.endswith(".safetensors") for name in files):
+        missing.append("*.safetensors (no other weights are loaded)")
+    if not files & {"tokenizer.json", "tokenizer.model"}:
+        missing.append("a tokenizer (tokenizer.json or tokenizer.model)")
+    if missing:
+        raise UserError(f"{place}: not a usable backbone, there is no {', no '.join(missing)}.")

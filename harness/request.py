@@ -1,0 +1,167 @@
+"""What the user asked for on the command line, parsed; all faults of a request at once."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from harness import plugins
+from harness.errors import UserError, unknown
+from harness.spec import BatchPlan, Recipe
+
+T = TypeVar("T")
+
+PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
+"""The seeds of the DyPAM, RoSA and CASCADE papers, in their order."""
+
+
+@dataclass(frozen=True)
+class MethodRequest:
+    """A method by name, with the fields that the user set."""
+
+    name: str
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+
+class Faults:
+    """Collects the faults of a request, to report them together."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def collect(self, parse: Callable[..., T], *arguments: Any, default: T) -> T:
+        """Return `parse(*arguments)`, or note its fault and return `default`."""
+        try:
+            return parse(*arguments)
+        except UserError as fault:
+            self.found.append(str(fault))
+            return default
+
+    def raise_if_any(self) -> None:
+        """Report all faults in one message."""
+        if self.found:
+            raise UserError("\n".join(self.found))
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas outside brackets.
+
+    >>> split_list("dypam, lora[r=64,lora_alpha=128]")
+    ['dypam', 'lora[r=64,lora_alpha=128]']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"[": 1, "]": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parse_method(text: str) -> MethodRequest:
+    """Parse `name` or `name[field=value,...]`.
+
+    >>> parse_method("lora[r=64,target_modules=all-linear]")
+    MethodRequest(name='lora', overrides={'r': 64, 'target_modules': 'all-linear'})
+    """
+    name, bracket, rest = text.partition("[")
+    if bracket and not rest.endswith("]"):
+        raise UserError(f"{text!r}: no closing bracket. Write for example lora[r=64].")
+    if name not in plugins.names("methods"):
+        known = plugins.names("methods")
+        raise UserError(unknown("method", name, known, "To add one: methods/README.md"))
+    return MethodRequest(name, dict(_assignment(part) for part in split_list(rest[:-1])))
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Parse how many of the papers' seeds (`5`) or which seeds (`7,8`, or `7,` for one).
+
+    >>> parse_seeds("2"), parse_seeds("7,8"), parse_seeds("7,")
+    ((2333, 1000), (7, 8), (7,))
+    """
+    parts = text.split(",")
+    try:
+        numbers = tuple(int(part) for part in parts if part.strip())
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise UserError(
+            f"--seeds {text!r}: expected how many (1 to {len(PAPER_SEEDS)}) or a list of distinct "
+            "seeds such as 7,8."
+        )
+    if len(parts) > 1:
+        return numbers
+    if not 1 <= numbers[0] <= len(PAPER_SEEDS):
+        raise UserError(
+            f"--seeds {text}: the papers use {len(PAPER_SEEDS)} seeds {PAPER_SEEDS}. For others "
+            f"give a list, such as --seeds 7,8, or {text}, for the one seed {text}."
+        )
+    return PAPER_SEEDS[: numbers[0]]
+
+
+def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
+    """Parse a group, or benchmarks of one group, into the group and the benchmarks."""
+    groups, benchmarks = plugins.names("groups"), plugins.names("tasks")
+    wanted = split_list(text)
+    wrong = [name for name in wanted if name not in {*groups, *benchmarks}]
+    if wrong or not wanted:
+        known = [*groups, *benchmarks]
+        raise UserError("\n".join(unknown("task", name, known) for name in wrong or [text]))
+    chosen: dict[str, None] = {}
+    for name in wanted:
+        chosen |= dict.fromkeys(plugins.group(name).benchmarks if name in groups else [name])
+    owners = {plugins.group_of(name) for name in chosen}
+    if len(owners) > 1:
+        raise UserError(
+            f"--tasks {text}: these belong to {len(owners)} groups ({', '.join(sorted(owners))}), "
+            "each with a training set of its own. Run the groups one by one."
+        )
+    group = owners.pop()
+    return group, tuple(name for name in plugins.group(group).benchmarks if name in chosen)
+
+
+def parse_settings(settings: Sequence[str]) -> tuple[Recipe, BatchPlan]:
+    """Parse `train.lr=5e-4` and `generate.batch_size=8` into recipe and batch plan."""
+    sections: dict[str, type[Recipe] | type[BatchPlan]] = {"train": Recipe, "generate": BatchPlan}
+    known = [f"{name}.{key}" for name, model in sections.items() for key in model.model_fields]
+    values: dict[str, dict[str, Any]] = {"train": {}, "generate": {}}
+    faults = Faults()
+    for setting in settings:
+        key, value = faults.collect(_assignment, setting, default=("train.lr", 1e-3))
+        if key not in known:
+            faults.found.append(unknown("setting", key, known))
+            continue
+        section, name = key.split(".")
+        values[section][name] = value
+    faults.raise_if_any()
+    try:
+        return Recipe(**values["train"]), BatchPlan(**values["generate"])
+    except ValidationError as error:
+        raise UserError(explain(error, "--set")) from error
+
+
+def explain(error: ValidationError, where: str) -> str:
+    """Write pydantic's findings, one a line."""
+    return "\n".join(
+        f"{where} {'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}, "
+        f"not {fault['input']!r}."
+        for fault in error.errors()
+    )
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"{text!r}: expected field=value.")
+    return name.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    """Read a value as JSON where it is JSON (`64`, `true`, `[1,2]`), else as text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

@@ -1,0 +1,167 @@
+"""Everything that can change a number of a run, as one value whose hash is the run id."""
+
+import json
+from hashlib import sha256
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.protocol import Protocol
+
+Precision = Literal["float32", "bfloat16"]
+
+
+class Value(BaseModel):
+    """An immutable value; unknown fields are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Recipe(Value):
+    """How every method is trained; the same for all methods of a table.
+
+    The defaults are those of the DyPAM and RoSA papers. Where these are silent (epochs, loss mask,
+    clipping, how often the validation loss is taken), the README of this folder gives the reason.
+
+    Attributes:
+        version: Raised when the code below it changes a score.
+        lr: Peak learning rate of AdamW.
+        betas: AdamW's averaging coefficients.
+        weight_decay: AdamW's.
+        schedule: Shape of the learning rate after warm-up.
+        warmup_ratio: Share of the steps over which the rate rises from 0.
+        epochs: Passes over the training rows.
+        batch_size: Rows per forward pass.
+        accumulation_steps: Forward passes per optimizer step.
+        max_grad_norm: Gradients are clipped to this norm.
+        max_length: Tokens; a longer row is cut, one cut before its answer is dropped.
+        loss: Over `all` tokens, or over those of the `answer` only.
+        validation_rows: Drawn from the training rows; a tenth of them where there are fewer than
+            ten times as many.
+        validations_per_epoch: How often the validation loss is taken; the adapter of the lowest
+            is the one that is evaluated.
+        engine: Plain torch, or DeepSpeed ZeRO-1.
+    """
+
+    version: Literal[1] = 1
+    lr: float = Field(1e-3, gt=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: float = Field(0.0, ge=0)
+    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    warmup_ratio: float = Field(0.05, ge=0, le=1)
+    epochs: int = Field(3, ge=1)
+    batch_size: int = Field(2, ge=1)
+    accumulation_steps: int = Field(2, ge=1)
+    max_grad_norm: float = Field(1.0, gt=0)
+    max_length: int = Field(2048, ge=16)
+    loss: Literal["all", "answer"] = "all"
+    validation_rows: int = Field(300, ge=1)
+    validations_per_epoch: int = Field(2, ge=1)
+    engine: Literal["torch", "deepspeed"] = "torch"
+
+
+class BatchPlan(Value):
+    """How prompts are batched for generation: in bfloat16 it moves scores.
+
+    Attributes:
+        batch_size: Prompts per batch, longest first.
+        round_tokens: After so many new tokens the unfinished prompts are batched anew, so that one
+            long answer does not hold up its batch.
+    """
+
+    batch_size: int = Field(32, ge=1)
+    round_tokens: int = Field(64, ge=1)
+
+
+class MethodSpec(Value):
+    """A method with all its fields, defaults included, and the hash of its file."""
+
+    name: str
+    label: str
+    fields: dict[str, Any]
+    source: str
+
+
+class Backbone(Value):
+    """A language model by name and content: a hub commit, or the hash of a folder's files."""
+
+    name: str
+    revision: str
+
+
+class Data(Value):
+    """A data set by content."""
+
+    title: str
+    kind: Literal["published", "substitute", "sample"]
+    sha256: str
+    verified: bool
+    rows: int
+
+
+class Seeds(Value):
+    """The sources of chance, apart: start values, order of rows, and the validation split."""
+
+    init: int
+    order: int
+    split: int
+
+
+class Spec(Value):
+    """One run.
+
+    Attributes:
+        limit: Only so many rows of each benchmark, from the first on; all if None.
+        train_limit: Only so many training rows, from the first on; all if None.
+        weights: Precision of the frozen weights.
+        adapter: Precision of the trained parameters.
+    """
+
+    method: MethodSpec
+    backbone: Backbone
+    group: str
+    train_data: Data
+    tests: dict[str, Data]
+    limit: int | None
+    train_limit: int | None
+    train: Recipe
+    generate: BatchPlan
+    protocol: Protocol
+    weights: Precision
+    adapter: Precision
+    seeds: Seeds
+
+    @property
+    def run_id(self) -> str:
+        """Name the run by its content: the same spec is never run twice."""
+        return _hash(self.model_dump(mode="json"))
+
+    @property
+    def setting(self) -> str:
+        """Name what runs must have in common to share a table: all but method, backbone, seeds."""
+        return _hash(self.model_dump(mode="json", exclude={"method", "backbone", "seeds"}))
+
+    @property
+    def series(self) -> str:
+        """Name what the seeds of one row have in common: all but the seeds."""
+        return _hash(self.model_dump(mode="json", exclude={"seeds"}))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """List what a reader must know of the data before the numbers."""
+        data = [self.train_data, *self.tests.values()]
+        sample = any(one.kind == "sample" for one in data)
+        train = self.train_data
+        facts = {
+            "SAMPLE DATA generated by the harness, not the published benchmarks": sample,
+            f"trained on the {train.title}": train.kind == "substitute",
+            f"{train.title} not verified: no hash on record": not train.verified,
+            f"first {self.limit} rows of each benchmark": self.limit is not None,
+            f"first {self.train_limit} training rows": self.train_limit is not None,
+        }
+        return tuple(fact for fact, holds in facts.items() if holds)
+
+
+def _hash(value: dict[str, Any]) -> str:
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return sha256(canonical.encode()).hexdigest()[:16]

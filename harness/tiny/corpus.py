@@ -1,0 +1,74 @@
+"""The text that `tiny` is trained on: sums, worked problems, and instructions that it retells.
+
+The model learns to solve a problem that is put as `Problem: ... Solution:`, and to answer the
+papers' instruction template by telling the story again. So the ability is there, and fine-tuning
+has to bring it to the form that the benchmarks ask for. No problem uses a number pair of a test
+set; the bare sums use all pairs.
+"""
+
+import random
+from collections.abc import Iterator
+
+from harness.protocol import PAPER
+from tasks.samples.problems import Form, Problem, draw
+
+FORMS = (
+    Form("ADD_SUB", spaced=True),
+    Form("ADD_SUB", decimals=True),
+    Form("ADD_SUB", decimals=True, spaced=True),
+    Form("ONE_STEP"),
+    Form("ONE_STEP", spaced=True),
+    Form("DISTRACTED"),
+    Form("TWO_STEPS"),
+    Form("TWO_STEPS", options=True),
+    Form("THREE_STEPS"),
+    Form("BELOW_ZERO"),
+    Form("BELOW_ZERO", spaced=True),
+)
+
+
+def documents(seed: int) -> Iterator[str]:
+    """Draw documents for ever."""
+    rng = random.Random(seed)
+    while True:
+        kind = rng.random()
+        if kind < 0.15:
+            yield sums(rng)
+        else:
+            problem = draw(rng.choice(FORMS), "train", rng)
+            yield solved(problem) if kind < 0.75 else retold(problem)
+
+
+def sums(rng: random.Random) -> str:
+    """Write eight lines of arithmetic, each of one or two steps."""
+    return "\n".join(_sum(rng) for _ in range(8))
+
+
+def solved(problem: Problem) -> str:
+    """Pose a problem and solve it; a letter is named as a choice."""
+    steps = ". ".join(problem.steps)
+    choice = f" Choice {problem.answer}." if problem.answer.isalpha() else ""
+    return f"Problem: {problem.question.strip()}\nSolution: {steps}.{choice}"
+
+
+def retold(problem: Problem) -> str:
+    """Put a problem by the instruction template and answer it by its story, without a solution."""
+    story = problem.question.split(" Answer Choices")[0].strip()
+    told = story[: max(story.rfind(". "), story.rfind(" . ") + 1) + 1]
+    return PAPER.prompt(problem.question) + told
+
+
+def _sum(rng: random.Random) -> str:
+    sign = rng.choice("++--*/")
+    if sign in "*/":
+        x, y = rng.randrange(2, 13), rng.randrange(2, 50)
+        x, y = (x, y) if rng.random() < 0.5 else (y, x)
+        return f"{x} * {y} = {x * y}" if sign == "*" else f"{x * y} / {x} = {y}"
+    unit = rng.choice((1, 1, 10))
+    x, y = rng.randrange(1, 100 * unit), rng.randrange(1, 100 * unit)
+    result = x + y if sign == "+" else x - y
+    return f"{_tenths(x, unit)} {sign} {_tenths(y, unit)} = {_tenths(result, unit)}"
+
+
+def _tenths(number: int, unit: int) -> str:
+    return f"{number / unit:g}"

@@ -1,0 +1,38 @@
+"""What a run reports while it works: phases and their seconds, steps, validations."""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class Journal:
+    """Appends events to a file, one JSON object a line, and adds up the seconds of each phase."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", buffering=1)
+        self._outer: list[str] = []
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    def write(self, **event: Any) -> None:
+        """Append one event with its time."""
+        self._file.write(json.dumps({"time": round(time.time(), 3), **event}) + "\n")
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a phase; the time of a phase within it does not count for it."""
+        self.write(phase=name)
+        self._outer.append(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - start
+            self._outer.pop()
+            self.seconds[name] += spent
+            if self._outer:
+                self.seconds[self._outer[-1]] -= spent
+                self.write(phase=self._outer[-1])

@@ -1,0 +1,1 @@
+"""What must hold for every method, on small random models of each architecture."""

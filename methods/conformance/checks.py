@@ -1,0 +1,206 @@
+"""The checks: each takes a method and a model's name, and fails with an assertion that says why.
+
+Trained means here: every trainable parameter moved away from its start by a random step, since a
+check on an adapter that still is the identity would prove nothing.
+"""
+
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from peft import PeftModel
+from torch import Tensor
+
+from methods.base import Method
+from methods.conformance.models import VOCABULARY, build
+
+PADDING, END = 0, 2
+ROUNDING = 1e-4
+"""What the order of float32 sums may change, on logits of scale 10."""
+
+Check = Callable[[Method, str], None]
+
+
+def something_trains(method: Method, model: str) -> None:
+    """The adapter has trainable parameters, all of them in float32."""
+    trained = _trainable(_adapted(method, model))
+    assert trained, "no parameter requires a gradient"
+    assert all(p.dtype == torch.float32 for p in trained.values())
+
+
+def starts_as_the_base(method: Method, model: str) -> None:
+    """Before the first step the output is that of the bare model."""
+    ids = _prompts(4, 9)
+    _assert_close(_logits(_adapted(method, model), ids), _base(model, ids))
+
+
+def disabling_gives_the_base(method: Method, model: str) -> None:
+    """`disable_adapter` gives the bare model's output to the bit, after training too."""
+    ids = _prompts(4, 9)
+    adapted = _trained(method, model)
+    assert not torch.equal(_logits(adapted, ids), _base(model, ids)), "training changed nothing"
+    with adapted.disable_adapter():
+        _assert_same(_logits(adapted, ids), _base(model, ids))
+
+
+def unloading_gives_the_base(method: Method, model: str) -> None:
+    """`unload` leaves the bare model, to the bit."""
+    ids = _prompts(4, 9)
+    bare = _trained(method, model).unload()
+    _assert_same(_logits(bare, ids), _base(model, ids))
+
+
+def reloads_bit_equal(method: Method, model: str) -> None:
+    """A saved adapter on a fresh base gives the same output to the bit."""
+    ids = _prompts(4, 9)
+    adapted = _trained(method, model)
+    with tempfile.TemporaryDirectory() as folder:
+        adapted.save_pretrained(folder)
+        reloaded = PeftModel.from_pretrained(build(model), folder).eval()
+    _assert_same(_logits(reloaded, ids), _logits(adapted, ids))
+
+
+def cached_equals_uncached(method: Method, model: str) -> None:
+    """Greedy decoding writes the same tokens with and without the key-value cache."""
+    adapted, ids = _trained(method, model), _prompts(4, 9)
+    cached = _greedy(adapted, ids, torch.ones_like(ids), use_cache=True)
+    uncached = _greedy(adapted, ids, torch.ones_like(ids), use_cache=False)
+    assert torch.equal(cached, uncached)
+
+
+def padding_changes_nothing(method: Method, model: str) -> None:
+    """A prompt decodes to the same tokens alone and left-padded in a batch."""
+    adapted = _trained(method, model)
+    short, long = _prompts(1, 4), _prompts(3, 11)
+    padded = torch.cat([torch.full((1, 7), PADDING), short], dim=1)
+    ids = torch.cat([padded, long])
+    mask = torch.ones_like(ids)
+    mask[0, :7] = 0
+    alone = _greedy(adapted, short, torch.ones_like(short))[:, 4:]
+    in_batch = _greedy(adapted, ids, mask)[:1, 11:]
+    assert torch.equal(alone, in_batch)
+
+
+def batch_size_changes_nothing(method: Method, model: str) -> None:
+    """Prompts decode to the same tokens one by one, two by two and all at once."""
+    adapted, ids = _trained(method, model), _prompts(4, 4)
+    outputs = [
+        torch.cat(
+            [_greedy(adapted, part, torch.ones_like(part)) for part in torch.split(ids, size)]
+        )
+        for size in (1, 2, 4)
+    ]
+    assert torch.equal(outputs[0], outputs[1])
+    assert torch.equal(outputs[0], outputs[2])
+
+
+def every_parameter_gets_a_gradient(method: Method, model: str) -> None:
+    """After a first step away from the start, no trainable tensor is left without a gradient."""
+    adapted, ids = _trained(method, model).train(), _prompts(4, 9)
+    adapted(input_ids=ids, labels=ids).loss.backward()
+    idle = [n for n, p in _trainable(adapted).items() if p.grad is None or not p.grad.any()]
+    assert not idle, f"no gradient reaches {idle}"
+
+
+def the_base_stays_frozen(method: Method, model: str) -> None:
+    """No gradient is computed for a weight that the adapter did not bring."""
+    adapted, ids = _trained(method, model).train(), _prompts(4, 9)
+    adapted(input_ids=ids, labels=ids).loss.backward()
+    trained = _trainable(adapted)
+    moved = [n for n, p in adapted.named_parameters() if p.grad is not None and n not in trained]
+    assert not moved, f"the base would train: {moved}"
+
+
+def counts_by_the_formula(method: Method, model: str) -> None:
+    """The number of trainable parameters is the method's formula."""
+    config = method.configure()
+    expected = method.parameters(config, build(model))
+    counted, _ = method.adapt(build(model), config).get_nb_trainable_parameters()
+    assert counted == expected, f"{counted} trainable parameters, {expected} by the formula"
+
+
+def merges_or_says_that_it_cannot(method: Method, model: str) -> None:
+    """Merged equals unmerged in float32, or merging is refused with a reason."""
+    adapted, ids = _trained(method, model), _prompts(4, 9)
+    if method.mergeable:
+        unmerged = _logits(adapted, ids)
+        _assert_close(_logits(adapted.merge_and_unload(), ids), unmerged)
+        return
+    reason = ""
+    try:
+        adapted.merge_and_unload()
+    except ValueError as error:
+        reason = str(error)
+    assert "cannot be merged" in reason, "merging was not refused with a reason"
+
+
+CHECKS: tuple[Check, ...] = (
+    something_trains,
+    starts_as_the_base,
+    disabling_gives_the_base,
+    unloading_gives_the_base,
+    reloads_bit_equal,
+    cached_equals_uncached,
+    padding_changes_nothing,
+    batch_size_changes_nothing,
+    every_parameter_gets_a_gradient,
+    the_base_stays_frozen,
+    counts_by_the_formula,
+    merges_or_says_that_it_cannot,
+)
+
+
+def _assert_same(found: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(found, expected, rtol=0.0, atol=0.0)
+
+
+def _assert_close(found: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(found, expected, rtol=ROUNDING, atol=ROUNDING)
+
+
+def _adapted(method: Method, model: str) -> PeftModel:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        return method.adapt(build(model), method.configure()).eval()
+
+
+def _trained(method: Method, model: str) -> PeftModel:
+    adapted = _adapted(method, model)
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in _trainable(adapted).values():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+    return adapted
+
+
+def _trainable(adapted: PeftModel) -> dict[str, torch.nn.Parameter]:
+    return {n: p for n, p in adapted.named_parameters() if p.requires_grad}
+
+
+def _prompts(rows: int, tokens: int) -> Tensor:
+    generator = torch.Generator().manual_seed(3)
+    return torch.randint(END + 1, VOCABULARY, (rows, tokens), generator=generator)
+
+
+def _logits(model: Any, ids: Tensor) -> Tensor:
+    with torch.no_grad():
+        logits: Tensor = model(input_ids=ids).logits
+    return logits
+
+
+def _base(model: str, ids: Tensor) -> Tensor:
+    return _logits(build(model), ids)
+
+
+def _greedy(adapted: PeftModel, ids: Tensor, mask: Tensor, use_cache: bool = True) -> Tensor:
+    with torch.no_grad():
+        output: Tensor = adapted.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            do_sample=False,
+            max_new_tokens=12,
+            min_new_tokens=12,
+            use_cache=use_cache,
+        )
+    return output

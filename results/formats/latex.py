@@ -1,0 +1,90 @@
+"""Tables for a paper; they need the packages booktabs and multirow."""
+
+from collections.abc import Sequence
+
+from results import caption
+from results.standing import Cell, points
+from results.table import Block, Row, Table
+
+WRAPS = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+
+SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+        caption.DAGGER: r"$^\dagger$",
+        # A row that begins with a bracket would be read as the option of the line break before.
+        "[": "{[}",
+        **{character: "\\" + character for character in "{}$&#_%"},
+    }
+)
+
+
+def render(tables: Sequence[Table]) -> str:
+    """Write each table as a float of its own."""
+    return "\n\n".join(map(_table, tables))
+
+
+def escaped(text: str) -> str:
+    r"""Write any text so that LaTeX prints it.
+
+    >>> print(escaped("lora[r=64] & q_proj: 50 %"))
+    lora{[}r=64] \& q\_proj: 50 \%
+    """
+    return text.translate(SPECIAL)
+
+
+def _table(table: Table) -> str:
+    header = ["backbone", "method", "trainable %", *table.columns]
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs,multirow}",
+            r"\begin{table*}[t]",
+            r"\centering",
+            r"\small",
+            rf"\caption{{{_caption(table)}}}",
+            rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
+            r"\toprule",
+            " & ".join(map(escaped, header)) + r" \\",
+            *(line for block in table.blocks for line in _block(block)),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table*}",
+        ]
+    )
+
+
+def _caption(table: Table) -> str:
+    sentences = [
+        caption.title(table),
+        caption.marks(table.conditions),
+        caption.legend("underlined"),
+    ]
+    return escaped(" ".join(filter(None, [*sentences, *caption.notes(table)])))
+
+
+def _block(block: Block) -> list[str]:
+    name = rf"\multirow{{{len(block.rows)}}}{{*}}{{{escaped(block.backbone)}}}"
+    blanks = [""] * (len(block.rows) - 1)
+    rows = zip([name, *blanks], block.rows, strict=True)
+    return [r"\midrule", *(_line(first, row) for first, row in rows)]
+
+
+def _line(backbone: str, row: Row) -> str:
+    numbers = [f"{row.trainable_percent:.3g}", *map(_cell, row.cells)]
+    return " & ".join([backbone, escaped(caption.label(row)), *numbers]) + r" \\"
+
+
+def _cell(cell: Cell) -> str:
+    if cell.sample.mean is None:
+        return "--"
+    mean = WRAPS[cell.standing] % f"{points(cell.sample.mean):.2f}"
+    if cell.sample.sd is None:
+        return mean
+    star = "^{*}" if cell.starred else ""
+    return rf"{mean}${star}_{{\pm {points(cell.sample.sd):.2f}}}$"

@@ -1,0 +1,1 @@
+"""One migration per file, never changed once released."""

@@ -1,0 +1,69 @@
+"""The tables of the store, as the newest migration leaves them.
+
+A column is named like the field of `results.record` that it holds.
+"""
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy import Column
+from sqlalchemy.engine import Dialect
+
+
+class UtcTime(sa.TypeDecorator[datetime]):
+    """An aware time, kept as UTC, since SQLite keeps no zone."""
+
+    impl = sa.DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Turn an aware time into naive UTC."""
+        return value and value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Turn naive UTC into an aware time."""
+        return value and value.replace(tzinfo=UTC)
+
+
+metadata = sa.MetaData()
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    Column("attempt", sa.Integer, primary_key=True),
+    Column("run_id", sa.String(16), nullable=False),
+    Column("status", sa.String(8), nullable=False),
+    Column("reason", sa.Text, nullable=False),
+    Column("started", UtcTime, nullable=False),
+    Column("seconds", sa.JSON, nullable=False),
+    Column("group", sa.Text, nullable=False),
+    Column("method", sa.Text, nullable=False),
+    Column("backbone", sa.Text, nullable=False),
+    Column("seed", sa.BigInteger, nullable=False),
+    Column("marks", sa.JSON, nullable=False),
+    Column("setting", sa.Text, nullable=False),
+    Column("series", sa.Text, nullable=False),
+    Column("protocol", sa.Text, nullable=False),
+    Column("spec", sa.JSON, nullable=False),
+    Column("environment", sa.JSON, nullable=False),
+    Column("environment_id", sa.Text, nullable=False),
+    Column("trainable_parameters", sa.BigInteger, nullable=False),
+    Column("total_parameters", sa.BigInteger, nullable=False),
+    Column("adapter_bytes", sa.BigInteger, nullable=False),
+    Column("peak_memory_bytes", sa.BigInteger, nullable=False),
+    Column("train_tokens_per_second", sa.Double, nullable=False),
+    Column("folder", sa.Text, nullable=False),
+    sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
+)
+
+scores = sa.Table(
+    "scores",
+    metadata,
+    Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
+    Column("position", sa.Integer, primary_key=True),
+    Column("benchmark", sa.Text, nullable=False),
+    Column("extractor", sa.Text, nullable=False),
+    Column("headline", sa.Boolean, nullable=False),
+    Column("correct", sa.Integer, nullable=False),
+    Column("n", sa.Integer, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""Reading the data files and checking that they are what they should be."""

@@ -1,0 +1,1 @@
+"""One file per group: the benchmarks that share a training set."""

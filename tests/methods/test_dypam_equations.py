@@ -1,0 +1,188 @@
+"""DyPAM against its paper (KDD 2026, section 4, eq. 6 to 14), written out a second time by hand."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from methods.conformance.models import BUILDERS, VOCABULARY, build
+from methods.dypam import DyPAMConfig, method
+
+ALPHA = 0.8
+LOW, HIGH = 1 - ALPHA / 2, 1 + ALPHA / 2
+WIDTH, QUERY_HEADS, HEAD_SIZE, WINDOW = 32, 4, 16, 8
+PAIRS = HEAD_SIZE // 2
+
+# PEFT 0.21 asks Transformers 5.17 for a name that is on its way out.
+pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")
+
+every_model = pytest.mark.parametrize("name", BUILDERS)
+# As many tokens as key heads and as query heads, so that no shape error tells the two axes apart,
+# and more tokens than Gemma's window holds.
+every_length = pytest.mark.parametrize("tokens", [2, 4, 13])
+
+
+def factors_by_hand(states: Tensor, weights: Any) -> Tensor:
+    """Compute eq. 6 to 13, with one factor for both dimensions of a pair (eq. 14)."""
+    down, up, embedding = weights.A.weight, weights.B.weight, weights.E.weight
+    heads, features = len(weights.head_bias), embedding.shape[1]
+    factors = states.new_empty(*states.shape[:2], heads, HEAD_SIZE)
+    for text, token, head in torch.cartesian_prod(*map(torch.arange, factors.shape[:3])).tolist():
+        rows = slice(head * features, (head + 1) * features)
+        feature = up[rows] @ (down @ states[text, token])  # eq. 6
+        for pair in range(PAIRS):
+            score = embedding[pair] @ feature  # eq. 8
+            score = score + weights.head_bias[head, pair] + weights.layer_bias[pair]  # eq. 11, 12
+            factor = 1 + ALPHA * (1 / (1 + torch.exp(-score)) - 0.5)  # eq. 13
+            factors[text, token, head, pair] = factors[text, token, head, pair + PAIRS] = factor
+    return factors
+
+
+def rotate(states: Tensor, theta: float) -> Tensor:
+    """Turn pair i of the token at position p, (batch, p, heads, d_head), by p theta^(-2i/d)."""
+    # Transformers takes the angle, its sine and its cosine in float32.
+    frequency = 1 / theta ** (torch.arange(0, HEAD_SIZE, 2).float() / HEAD_SIZE)
+    angle = (torch.arange(states.shape[1]).float()[:, None] * frequency)[:, None]
+    cos, sin = angle.cos().double(), angle.sin().double()
+    real, imaginary = states[..., :PAIRS], states[..., PAIRS:]
+    return torch.cat([real * cos - imaginary * sin, imaginary * cos + real * sin], dim=-1)
+
+
+class PlainAttention(nn.Module):
+    """Attention with DyPAM: project, normalise, modulate, rotate, attend, project."""
+
+    def __init__(self, base: Any, dypam: Any, theta: float, window: int | None) -> None:
+        super().__init__()
+        self.base, self.dypam, self.theta, self.window = base, dypam, theta, window
+
+    def prepare(self, states: Tensor, projection: Any, norm: Any, weights: Any) -> Tensor:
+        projected = norm(projection(states).unflatten(-1, (-1, HEAD_SIZE)))
+        return rotate(projected * factors_by_hand(states, weights), self.theta)
+
+    def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:
+        base, dypam = self.base, self.dypam
+        q_norm, k_norm = (getattr(base, norm, nn.Identity()) for norm in ("q_norm", "k_norm"))
+        query = self.prepare(hidden_states, base.q_proj, q_norm, dypam.dypam_query["default"])
+        key = self.prepare(hidden_states, base.k_proj, k_norm, dypam.dypam_key["default"])
+        value = base.v_proj(hidden_states).unflatten(-1, (-1, HEAD_SIZE))
+        position = torch.arange(hidden_states.shape[1])
+        distance = position[:, None] - position
+        hidden = (distance < 0) | (distance >= (self.window or math.inf))
+        outputs = []
+        for head in range(QUERY_HEADS):
+            shared = head * key.shape[2] // QUERY_HEADS
+            scores = query[:, :, head] @ key[:, :, shared].mT / math.sqrt(HEAD_SIZE)
+            weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
+            outputs.append(weights @ value[:, :, shared])
+        return base.o_proj(torch.cat(outputs, dim=-1)), None
+
+
+def in_double(name: str) -> PreTrainedModel:
+    """Build the model with float64 norms: its own round to float32, whatever the dtype."""
+    model = build(name).double()
+    norms = [key for key, module in model.named_modules() if type(module).__name__[-4:] == "Norm"]
+    for key in norms:
+        weight: Any = model.get_submodule(key).weight
+        norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
+        norm.weight.data = weight.data + int(name.startswith("gemma3"))  # which stores it less 1
+        model.set_submodule(key, norm)
+    return model
+
+
+def adapt(name: str) -> PeftModel:
+    """Put DyPAM with random weights into the model."""
+    config = DyPAMConfig(r=5, d_e=6, alpha=ALPHA)
+    model = method.adapt(in_double(name), config).double().eval()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            nn.init.normal_(parameter, std=0.5, generator=generator)
+    return model
+
+
+def attentions(model: Any) -> list[Any]:
+    return [layer.self_attn for layer in model.get_base_model().model.layers]
+
+
+def modulations(model: PeftModel) -> list[Any]:
+    wrappers = attentions(model)
+    return [each["default"] for w in wrappers for each in (w.dypam_query, w.dypam_key)]
+
+
+def plain(name: str, adapted: PeftModel) -> Any:
+    """Build the bare model with our own attention, under the adapter's weights."""
+    model: Any = in_double(name)
+    ropes = model.config.rope_parameters
+    for index, (layer, dypam) in enumerate(
+        zip(model.model.layers, attentions(adapted), strict=True)
+    ):
+        kind = model.config.layer_types[index] if name.startswith("gemma3") else "full_attention"
+        theta = ropes.get(kind, ropes)["rope_theta"]
+        window = WINDOW if kind == "sliding_attention" else None
+        layer.self_attn = PlainAttention(layer.self_attn, dypam, theta, window)
+    return model
+
+
+def random(*shape: int) -> Tensor:
+    generator = torch.Generator().manual_seed(2)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def difference(left: Tensor, right: Tensor) -> float:
+    return float((left - right).abs().max())
+
+
+@every_model
+@every_length
+@torch.no_grad()
+def test_factors_equal_the_equations_written_out(name: str, tokens: int) -> None:
+    states = random(2, tokens, WIDTH)
+    for module in modulations(adapt(name)):
+        assert difference(module(states), factors_by_hand(states, module)) <= 1e-12
+
+
+@every_model
+@torch.no_grad()
+def test_factors_fill_the_bounded_interval_and_are_shared_by_a_pair(name: str) -> None:
+    for module in modulations(adapt(name)):
+        factors = module(random(2, 13, WIDTH))
+        assert torch.equal(factors[..., :PAIRS], factors[..., PAIRS:])
+        assert LOW <= factors.min() < LOW + 0.1
+        assert HIGH - 0.1 < factors.max() <= HIGH
+
+
+@every_model
+@every_length
+@torch.no_grad()
+def test_logits_equal_those_of_a_plain_implementation(name: str, tokens: int) -> None:
+    text = torch.randint(VOCABULARY, (2, tokens), generator=torch.Generator().manual_seed(3))
+    adapted = adapt(name)
+    logits = adapted(input_ids=text).logits
+    assert difference(logits, plain(name, adapted)(input_ids=text).logits) <= 1e-11
+    assert difference(logits, in_double(name)(input_ids=text).logits) > 1e-3
+
+
+@torch.no_grad()
+def test_modulation_by_pairs_commutes_with_rope() -> None:
+    factors = modulations(adapt("llama-gqa"))[0](random(2, 13, WIDTH))
+    states = random(2, 13, QUERY_HEADS, HEAD_SIZE)
+    assert difference(rotate(factors * states, 1e4), factors * rotate(states, 1e4)) <= 1e-12
+
+
+def test_modulation_by_single_dimensions_does_not_commute_with_rope() -> None:
+    states = random(2, 13, QUERY_HEADS, HEAD_SIZE)
+    factors = torch.linspace(LOW, HIGH, HEAD_SIZE, dtype=torch.float64)
+    assert difference(rotate(factors * states, 1e4), factors * rotate(states, 1e4)) > 0.1
+
+
+@every_model
+@torch.no_grad()
+def test_all_factors_are_exactly_one_at_the_start(name: str) -> None:
+    model = method.adapt(in_double(name), DyPAMConfig(r=5, d_e=6, alpha=ALPHA)).double()
+    for module in modulations(model):
+        factors = module(random(2, 13, WIDTH))
+        assert torch.equal(factors, torch.ones_like(factors))

@@ -1,0 +1,54 @@
+"""Runs to try the reports on, made from the few facts a test is about."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from results.record import Run, Score
+
+
+def make_run(
+    method: str = "lora",
+    seed: int = 2333,
+    correct: Mapping[str, int] | None = None,
+    minute: int = 0,
+    **changes: Any,
+) -> Run:
+    """Make a finished run; `correct` are the right answers of 100 by benchmark."""
+    facts: dict[str, Any] = {
+        "status": "finished",
+        "reason": "",
+        "started": datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute),
+        "seconds": {"train": 6.0, "generate": 3.0, "wall": 12.0},
+        "group": "math",
+        "backbone": "tiny",
+        "marks": ("sample data",),
+        "setting": "setting-a",
+        "protocol": "paper/1",
+        "spec": {"recipe": {"lr": 0.001}},
+        "environment": {"python": "3.11", "packages": {"torch": "2.13"}},
+        "environment_id": "environment-a",
+        "trainable_parameters": 5,
+        "total_parameters": 1000,
+        "adapter_bytes": 20,
+        "peak_memory_bytes": 4096,
+        "train_tokens_per_second": 1234.5,
+        "folder": "runs/lora",
+        "scores": tuple(
+            Score(benchmark, "llm-adapters", True, right, 100)
+            for benchmark, right in (correct or {"gsm8k": 50}).items()
+        ),
+        **changes,
+    }
+    facts.setdefault("series", f"{facts['setting']} {method} {facts['backbone']}")
+    run_id = sha256(f"{facts['series']} {seed}".encode()).hexdigest()[:16]
+    return Run(**{"run_id": run_id, "method": method, "seed": seed, **facts})
+
+
+@pytest.fixture(scope="session")
+def make() -> Callable[..., Run]:
+    # A fixture, since test files cannot import one another.
+    return make_run

@@ -1,0 +1,111 @@
+"""Averages and Welch's test, against numbers worked out apart from the code."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+from results.averages import macro, micro
+from results.record import Score
+from results.statistics import Undefined, Welch, sample, welch
+
+
+def score(correct: int, n: int) -> Score:
+    return Score("gsm8k", "llm-adapters", True, correct, n)
+
+
+def test_micro_pools_items_and_macro_averages_benchmarks() -> None:
+    # By hand: (30 + 5) / (100 + 10) = 7/22; (0.3 + 0.5) / 2 = 0.4.
+    scores = [score(30, 100), score(5, 10)]
+    assert micro(scores) == 7 / 22
+    assert macro(scores) == 0.4
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=8))
+def test_micro_equals_macro_when_all_benchmarks_are_of_one_size(correct: list[int]) -> None:
+    scores = [score(right, 40) for right in correct]
+    assert micro(scores) == pytest.approx(macro(scores), abs=1e-12)
+
+
+def test_the_standard_deviation_divides_by_n_minus_one() -> None:
+    # By hand: mean 4, squares 4 + 0 + 4 = 8, 8 / 2 = 4, root 2.
+    assert sample({1: 2.0, 2: 4.0, 3: 6.0}).sd == 2.0
+
+
+def test_no_seed_has_no_mean() -> None:
+    assert sample({}).mean is None
+
+
+def test_welch_matches_a_derivation_by_hand() -> None:
+    # Means 4 and 1; variances 4 and 1 (n - 1); squared errors 4/3 and 1/3, together 5/3.
+    # t = 3 / sqrt(5/3); df = (5/3)^2 / ((4/3)^2 / 2 + (1/3)^2 / 2) = (25/9) / (17/18) = 50/17.
+    result = welch([2.0, 4.0, 6.0], [0.0, 1.0, 2.0])
+    assert isinstance(result, Welch)
+    assert result.difference == 3.0
+    assert result.t == pytest.approx(3 / (5 / 3) ** 0.5)
+    assert result.df == pytest.approx(50 / 17)
+    assert result.n == (3, 3)
+
+
+def test_p_follows_the_closed_form_of_one_degree_of_freedom() -> None:
+    # [3, 5] against a constant has df 1, where t is Cauchy: p = 1 - 2 atan(t) / pi, and the
+    # 97.5 % point is tan(0.475 pi) = 12.7062.
+    result = welch([3.0, 5.0], [1.0, 1.0])
+    assert isinstance(result, Welch)
+    assert result.p == pytest.approx(0.2048327646991335)  # t = 3
+    assert result.interval == pytest.approx((3 - 12.7062047, 3 + 12.7062047))
+
+
+accuracies = st.lists(st.integers(0, 1000).map(lambda right: right / 1000), min_size=2, max_size=6)
+
+
+def spread(values: list[float]) -> bool:
+    return len(set(values)) > 1
+
+
+@given(accuracies.filter(spread), accuracies.filter(spread))
+def test_welch_agrees_with_scipy(a: list[float], b: list[float]) -> None:
+    ours, scipys = welch(a, b), ttest_ind(a, b, equal_var=False)
+    assert isinstance(ours, Welch)
+    assert (ours.t, ours.p, ours.df) == pytest.approx(
+        (scipys.statistic, scipys.pvalue, scipys.df), rel=1e-6, abs=1e-9
+    )
+    assert ours.interval == pytest.approx(tuple(scipys.confidence_interval()), rel=1e-6, abs=1e-9)
+
+
+@given(accuracies, accuracies)
+def test_welch_is_symmetric_but_for_the_sign(a: list[float], b: list[float]) -> None:
+    one, other = welch(a, b), welch(b, a)
+    if isinstance(one, Welch) and isinstance(other, Welch):
+        assert one.p == pytest.approx(other.p)
+        assert one.difference == -other.difference
+    else:
+        assert one == other
+
+
+@given(accuracies, accuracies, st.randoms(use_true_random=False))
+def test_the_order_of_the_seeds_does_not_matter(
+    a: list[float], b: list[float], random: Random
+) -> None:
+    shuffled = random.sample(a, len(a))
+    assert welch(shuffled, b) == welch(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), [([0.5], [0.1, 0.2]), ([0.1, 0.2], []), ([0.5], [0.5])])
+def test_one_seed_makes_no_test(a: list[float], b: list[float]) -> None:
+    assert welch(a, b) == Undefined("one seed")
+
+
+def noise(value: float) -> list[float]:
+    return [value, value + 1e-16, value - 1e-16]
+
+
+@pytest.mark.parametrize(("a", "b"), [([0.5] * 5, [0.4] * 5), (noise(0.7), noise(0.3))])
+def test_constant_seeds_are_undefined_and_not_significant(a: list[float], b: list[float]) -> None:
+    assert welch(a, b) == Undefined("no spread over seeds")
+
+
+def test_one_constant_group_can_still_be_tested() -> None:
+    assert isinstance(welch([0.5, 0.5], [0.3, 0.4]), Welch)
