@@ -23,9 +23,8 @@ def describe() -> dict[str, Any]:
         "device": device_name(),
         "cuda": torch.version.cuda,
         "driver": _driver(),
-        "cpu_threads": torch.get_num_threads(),
-        "host": platform.node(),
-        **_commit(),
+        "machine": {"host": platform.node(), "threads": torch.get_num_threads()},
+        "harness": _commit(),
     }
 
 
@@ -73,7 +72,12 @@ def _commit() -> dict[str, Any]:
     folder = Path(__file__).parent.parent
     if not (folder / ".git").exists():
         return {"commit": "", "dirty": False}
-    git = ["git", "-C", os.fspath(folder)]
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True)
-    status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True)
-    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
+    return {
+        "commit": _git(folder, "rev-parse", "HEAD"),
+        "dirty": bool(_git(folder, "status", "--porcelain")),
+    }
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", os.fspath(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -1,7 +1,7 @@
 """What the user asked for on the command line, parsed; all faults of a request at once."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from harness import plugins
 from harness.errors import UserError, unknown
 from harness.spec import BatchPlan, Recipe
+from tasks.data.files import DataError
 
 T = TypeVar("T")
 
@@ -31,13 +32,15 @@ class Faults:
     def __init__(self) -> None:
         self.found: list[str] = []
 
-    def collect(self, parse: Callable[..., T], *arguments: Any, default: T) -> T:
-        """Return `parse(*arguments)`, or note its fault and return `default`."""
-        try:
-            return parse(*arguments)
-        except UserError as fault:
-            self.found.append(str(fault))
-            return default
+    def each(self, parse: Callable[[str], T], texts: Iterable[str]) -> list[T]:
+        """Parse each text and return what could be parsed; note the faults of the others."""
+        parsed = []
+        for text in texts:
+            try:
+                parsed.append(parse(text))
+            except (UserError, DataError) as fault:
+                self.found.append(str(fault))
+        return parsed
 
     def raise_if_any(self) -> None:
         """Report all faults in one message."""
@@ -129,8 +132,7 @@ def parse_settings(settings: Sequence[str]) -> tuple[Recipe, BatchPlan]:
     known = [f"{name}.{key}" for name, model in sections.items() for key in model.model_fields]
     values: dict[str, dict[str, Any]] = {"train": {}, "generate": {}}
     faults = Faults()
-    for setting in settings:
-        key, value = faults.collect(_assignment, setting, default=("train.lr", 1e-3))
+    for key, value in faults.each(_assignment, settings):
         if key not in known:
             faults.found.append(unknown("setting", key, known))
             continue

@@ -15,6 +15,7 @@ failure.json      instead of it: why the run failed
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +86,12 @@ class RunFolder:
     def drop(self, name: str) -> None:
         """Remove a file that may be there."""
         (self.path / name).unlink(missing_ok=True)
+
+    def note_failure(self, reason: str, seconds: float = 0.0) -> None:
+        """Write why the attempt that ends now failed."""
+        started = time.time() - seconds
+        failure = {"started": started, "seconds": {"wall": seconds}, "reason": reason}
+        self.write("failure.json", failure)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

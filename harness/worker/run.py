@@ -1,5 +1,6 @@
 """The stages of a run, each skipped where its files are there from an earlier attempt."""
 
+import os
 import resource
 import sys
 import time
@@ -9,6 +10,7 @@ from typing import Any
 import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.utils import logging
 
 from harness import environment, plugins
 from harness.backbones import fetch
@@ -29,6 +31,7 @@ def execute(folder: RunFolder) -> None:
         AlreadyRunningError: Another process works in the folder.
     """
     started = time.time()
+    quiet_and_deterministic()
     with folder.locked():
         if folder.has("result.json"):
             return
@@ -45,6 +48,13 @@ def execute(folder: RunFolder) -> None:
             {"started": started, "seconds": seconds, "environment_id": identity, **record},
         )
         journal.write(phase="finished")
+
+
+def quiet_and_deterministic() -> None:
+    """Leave the log to what matters, and ask for repeatable kernels where there are any."""
+    logging.disable_progress_bar()
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    torch.use_deterministic_algorithms(True, warn_only=True)
 
 
 class Run:
@@ -83,14 +93,13 @@ class Run:
         """Load tokenizer and frozen model, in the precision of the spec."""
         place = fetch(self.job.located)
         tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             place,
             dtype=getattr(torch, self.spec.weights),
             use_safetensors=True,
             trust_remote_code=False,
         )
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return tokenizer, model.to(device)
+        return tokenizer, model.cuda() if torch.cuda.is_available() else model
 
     def adapted(self, base: Any, resumed: bool) -> PeftModel:
         """Put the method on the model: at its start, or as an earlier attempt trained it."""

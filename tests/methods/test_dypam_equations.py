@@ -17,9 +17,6 @@ LOW, HIGH = 1 - ALPHA / 2, 1 + ALPHA / 2
 WIDTH, QUERY_HEADS, HEAD_SIZE, WINDOW = 32, 4, 16, 8
 PAIRS = HEAD_SIZE // 2
 
-# PEFT 0.21 asks Transformers 5.17 for a name that is on its way out.
-pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")
-
 every_model = pytest.mark.parametrize("name", BUILDERS)
 # As many tokens as key heads and as query heads, so that no shape error tells the two axes apart,
 # and more tokens than Gemma's window holds.
@@ -34,11 +31,10 @@ def factors_by_hand(states: Tensor, weights: Any) -> Tensor:
     for text, token, head in torch.cartesian_prod(*map(torch.arange, factors.shape[:3])).tolist():
         rows = slice(head * features, (head + 1) * features)
         feature = up[rows] @ (down @ states[text, token])  # eq. 6
-        for pair in range(PAIRS):
-            score = embedding[pair] @ feature  # eq. 8
-            score = score + weights.head_bias[head, pair] + weights.layer_bias[pair]  # eq. 11, 12
-            factor = 1 + ALPHA * (1 / (1 + torch.exp(-score)) - 0.5)  # eq. 13
-            factors[text, token, head, pair] = factors[text, token, head, pair + PAIRS] = factor
+        scores = embedding @ feature + weights.head_bias[head] + weights.layer_bias  # eq. 8, 11, 12
+        for pair, score in enumerate(scores.tolist()):
+            factor = 1 + ALPHA * (1 / (1 + math.exp(-score)) - 0.5)  # eq. 13
+            factors[text, token, head, [pair, pair + PAIRS]] = factor
     return factors
 
 
@@ -84,8 +80,7 @@ class PlainAttention(nn.Module):
 def in_double(name: str) -> PreTrainedModel:
     """Build the model with float64 norms: its own round to float32, whatever the dtype."""
     model = build(name).double()
-    norms = [key for key, module in model.named_modules() if type(module).__name__[-4:] == "Norm"]
-    for key in norms:
+    for key in [key for key, _ in model.named_modules() if key.endswith("norm")]:
         weight: Any = model.get_submodule(key).weight
         norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
         norm.weight.data = weight.data + int(name.startswith("gemma3"))  # which stores it less 1
@@ -93,10 +88,13 @@ def in_double(name: str) -> PreTrainedModel:
     return model
 
 
+def fresh(name: str) -> PeftModel:
+    return method.adapt(in_double(name), DyPAMConfig(r=5, d_e=6, alpha=ALPHA)).double().eval()
+
+
 def adapt(name: str) -> PeftModel:
     """Put DyPAM with random weights into the model."""
-    config = DyPAMConfig(r=5, d_e=6, alpha=ALPHA)
-    model = method.adapt(in_double(name), config).double().eval()
+    model = fresh(name)
     generator = torch.Generator().manual_seed(1)
     for parameter in model.parameters():
         if parameter.requires_grad:
@@ -109,18 +107,16 @@ def attentions(model: Any) -> list[Any]:
 
 
 def modulations(model: PeftModel) -> list[Any]:
-    wrappers = attentions(model)
-    return [each["default"] for w in wrappers for each in (w.dypam_query, w.dypam_key)]
+    both = [(layer.dypam_query, layer.dypam_key) for layer in attentions(model)]
+    return [module["default"] for pair in both for module in pair]
 
 
 def plain(name: str, adapted: PeftModel) -> Any:
     """Build the bare model with our own attention, under the adapter's weights."""
     model: Any = in_double(name)
     ropes = model.config.rope_parameters
-    for index, (layer, dypam) in enumerate(
-        zip(model.model.layers, attentions(adapted), strict=True)
-    ):
-        kind = model.config.layer_types[index] if name.startswith("gemma3") else "full_attention"
+    for layer, dypam in zip(model.model.layers, attentions(adapted), strict=True):
+        kind = getattr(layer.self_attn, "layer_type", "full_attention")
         theta = ropes.get(kind, ropes)["rope_theta"]
         window = WINDOW if kind == "sliding_attention" else None
         layer.self_attn = PlainAttention(layer.self_attn, dypam, theta, window)
@@ -128,8 +124,7 @@ def plain(name: str, adapted: PeftModel) -> Any:
 
 
 def random(*shape: int) -> Tensor:
-    generator = torch.Generator().manual_seed(2)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
 def difference(left: Tensor, right: Tensor) -> float:
@@ -182,7 +177,6 @@ def test_modulation_by_single_dimensions_does_not_commute_with_rope() -> None:
 @every_model
 @torch.no_grad()
 def test_all_factors_are_exactly_one_at_the_start(name: str) -> None:
-    model = method.adapt(in_double(name), DyPAMConfig(r=5, d_e=6, alpha=ALPHA)).double()
-    for module in modulations(model):
+    for module in modulations(fresh(name)):
         factors = module(random(2, 13, WIDTH))
         assert torch.equal(factors, torch.ones_like(factors))

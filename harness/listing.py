@@ -1,0 +1,149 @@
+"""What there is: methods, benchmarks, data files."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from harness import plugins
+from harness.errors import UserError, unknown
+from results.grid import grid
+from tasks.base import DataFile
+from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, locate, read
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The same facts as text and as values; unsound where something is wrong with them."""
+
+    text: str
+    value: Any
+    sound: bool = True
+
+
+def methods(name: str | None, backbone: str | None) -> Listing:
+    """List all methods, or show one; with their trainable parameters on a backbone."""
+    names = plugins.names("methods")
+    if name is not None and name not in names:
+        raise UserError(unknown("method", name, names))
+    rows: list[dict[str, Any]] = [
+        {"method": one, "what": _summary(one)} for one in ([name] if name else names)
+    ]
+    if backbone:
+        from harness.counting import parameters  # noqa: PLC0415 (start-up time)
+
+        counts = parameters([row["method"] for row in rows], backbone)
+        rows = [row | counts[row["method"]] for row in rows]
+    text = _table(rows)
+    if name:
+        text += f"\n\n{_docstring(name)}\n\nFields: {', '.join(_fields(name))}"
+    return Listing(text, rows)
+
+
+def tasks(name: str | None) -> Listing:
+    """List all benchmarks by group, or show one."""
+    names, groups = plugins.names("tasks"), plugins.names("groups")
+    if name is not None and name not in {*names, *groups}:
+        raise UserError(unknown("task", name, [*groups, *names]))
+    rows = [
+        {
+            "group": group,
+            "benchmark": one,
+            "title": plugins.benchmark(one).title,
+            "rows": plugins.benchmark(one).file.rows,
+            "extractors": ", ".join(plugins.benchmark(one).extractors),
+            "licence": plugins.benchmark(one).file.licence,
+        }
+        for group in groups
+        for one in plugins.group(group).benchmarks
+        if name in (None, one, group)
+    ]
+    text = _table(rows)
+    return Listing(text + (f"\n\n{_docstring(name, 'tasks')}" if name in names else ""), rows)
+
+
+def data_status(folder: Path | None) -> Listing:
+    """Say of every known data file whether it is there."""
+    if folder is None:
+        return _no_folder()
+    rows = [
+        {
+            "file": file.title,
+            "for": use,
+            "there": str(path.relative_to(folder)) if (path := locate(file, folder)) else "absent",
+            "rows": file.rows,
+            "kind": file.kind,
+            "licence": file.licence,
+            "source": file.source,
+        }
+        for use, file, _ in _files()
+    ]
+    return Listing(_table(rows), rows)
+
+
+def data_verify(folder: Path | None) -> Listing:
+    """Read every known data file that is there."""
+    if folder is None:
+        return _no_folder()
+    rows = [
+        {"file": file.title, "for": use, "verdict": _verdict(file, path, fields)}
+        for use, file, fields in _files()
+        if (path := locate(file, folder))
+    ]
+    if not rows:
+        raise UserError(f"{folder}: none of the known data files is there.")
+    return Listing(_table(rows), rows, all(row["verdict"].startswith("right") for row in rows))
+
+
+def _files() -> list[tuple[str, DataFile, tuple[str, str]]]:
+    """List use, file and required fields of every file that this project knows."""
+    groups = {name: plugins.group(name) for name in plugins.names("groups")}
+    names = [name for group in groups.values() for name in group.benchmarks]
+    tests = [(name, plugins.benchmark(name).file, TEST_FIELDS) for name in names]
+    training = [
+        (f"{name} training", file, TRAIN_FIELDS)
+        for name, group in groups.items()
+        for file in group.train
+    ]
+    return [*tests, *training]
+
+
+def _verdict(file: DataFile, path: Path, fields: tuple[str, ...]) -> str:
+    try:
+        rows, digest = read(file, path, fields)
+    except DataError as error:
+        return str(error)
+    checked = "SHA-256 as on record" if file.sha256 else f"no SHA-256 on record, here {digest}"
+    return f"right: {len(rows)} rows, {checked}"
+
+
+def _no_folder() -> Listing:
+    text = "No data folder is given (--data or HARNESS_DATA): runs use generated samples."
+    return Listing(text, [])
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    lines = [[str(value) for value in row.values()] for row in rows]
+    return grid(list(rows[0]), lines, align="l" * len(rows[0]))
+
+
+def _docstring(name: str, package: str = "methods") -> str:
+    """Read the docstring of a plugin's file without importing it."""
+    spec = find_spec(f"{package}.{name}")
+    assert spec is not None
+    assert spec.origin is not None
+    return ast.get_docstring(ast.parse(Path(spec.origin).read_text())) or ""
+
+
+def _summary(name: str) -> str:
+    return _docstring(name).splitlines()[0]
+
+
+def _fields(name: str) -> list[str]:
+    from harness.hyperparameters import complete  # noqa: PLC0415 (start-up time)
+    from harness.request import MethodRequest  # noqa: PLC0415
+
+    fields = complete(MethodRequest(name)).fields
+    return [f"{key}={value}" for key, value in fields.items()]

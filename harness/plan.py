@@ -1,0 +1,97 @@
+"""From a wish to jobs: everything is checked, and all faults reported, before anything runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import torch
+
+from harness import backbones, hyperparameters, plugins, request
+from harness.protocol import PAPER
+from harness.request import Faults
+from harness.runfolder import Job
+from harness.spec import Data, MethodSpec, Precision, Recipe, Seeds, Spec
+from tasks.data.sets import DataSet, test_set, training_set
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The words of `harness run`, not yet understood."""
+
+    methods: str
+    tasks: str
+    backbones: str
+    seeds: str
+    settings: Sequence[str]
+    limit: int | None
+    train_limit: int | None
+    data: Path | None
+
+
+def plan(wish: Wish) -> list[Job]:
+    """Expand a wish into jobs, seed outermost: an interrupted grid is still a fair comparison.
+
+    Raises:
+        UserError: With all faults of the wish.
+    """
+    faults = Faults()
+    methods = faults.each(_method, request.split_list(wish.methods) or [""])
+    places = faults.each(backbones.locate, request.split_list(wish.backbones) or [""])
+    seeds = faults.each(request.parse_seeds, [wish.seeds])
+    tasks = faults.each(request.parse_tasks, [wish.tasks])
+    settings = faults.each(lambda _: request.parse_settings(wish.settings), [""])
+    data = faults.each(lambda _: _data(*tasks[0], wish.data), ["" for _ in tasks])
+    faults.raise_if_any()
+    (group, _), (recipe, batches), (train, tests) = tasks[0], settings[0], data[0]
+    weights, adapter = _precision(recipe)
+    jobs = {}
+    for seed, place, method in product(seeds[0], places, methods):
+        spec = Spec(
+            method=method,
+            backbone=place.backbone,
+            group=group,
+            train_data=train,
+            tests=tests,
+            limit=wish.limit,
+            train_limit=wish.train_limit,
+            train=recipe,
+            generate=batches,
+            protocol=PAPER,
+            weights=weights,
+            adapter=adapter,
+            seeds=Seeds(init=seed, order=seed, split=seed),
+        )
+        folder = None if wish.data is None else str(wish.data.resolve())
+        jobs[spec.run_id] = Job(spec=spec, backbone_place=place.place, data_folder=folder)
+    return list(jobs.values())
+
+
+def _method(text: str) -> MethodSpec:
+    return hyperparameters.complete(request.parse_method(text))
+
+
+def _data(group: str, names: Sequence[str], folder: Path | None) -> tuple[Data, dict[str, Data]]:
+    """Describe the training set and the test sets, which reads and checks their files."""
+    benchmarks = {name: plugins.benchmark(name) for name in plugins.group(group).benchmarks}
+    train = training_set(group, plugins.group(group), benchmarks.values(), folder)
+    tests = {name: _described(test_set(name, benchmarks[name], folder)) for name in names}
+    return _described(train), tests
+
+
+def _described(data: DataSet) -> Data:
+    return Data(
+        title=data.title,
+        kind=data.kind,
+        sha256=data.sha256,
+        verified=data.verified,
+        rows=len(data.rows),
+    )
+
+
+def _precision(recipe: Recipe) -> tuple[Precision, Precision]:
+    """Choose the precision of weights and adapter for this machine."""
+    if not torch.cuda.is_available():
+        return "float32", "float32"
+    # PEFT keeps adapters in float32; DeepSpeed's bfloat16 engine casts them.
+    return "bfloat16", "bfloat16" if recipe.engine == "deepspeed" else "float32"
