@@ -1,25 +1,47 @@
 """Trainable parameters of methods on a backbone, without weights."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from harness import backbones, plugins
+from harness import plugins
+from harness.backbones import Located
+from harness.errors import UserError
+from harness.spec import MethodSpec
 
 
-def parameters(names: Sequence[str], backbone: str) -> dict[str, dict[str, Any]]:
-    """Count trainable parameters, all parameters, and percent, on the meta device."""
-    place = backbones.fetch(backbones.locate(backbone))
-    config = AutoConfig.from_pretrained(place, trust_remote_code=False)
-    return {name: _count(name, config) for name in names}
+@dataclass(frozen=True)
+class Count:
+    """Parameters after adapting, and the share of those that train."""
+
+    trainable: int
+    total: int
+    percent: float
 
 
-def _count(name: str, config: Any) -> dict[str, Any]:
-    method = plugins.method(name)
-    with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
-        adapted = method.adapt(model, method.configure())
+def count(method: MethodSpec, located: Located) -> Count:
+    """Put a method on a backbone on the meta device and count.
+
+    Raises:
+        UserError: The method cannot be put on this backbone with these fields.
+    """
+    plugin = plugins.method(method.name)
+    try:
+        with torch.device("meta"):
+            model = AutoModelForCausalLM.from_config(_config(located))
+            adapted = plugin.adapt(model, plugin.configure(**method.fields))
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise UserError(f"{method.label} on {located.backbone.name}: {error}") from error
     trainable, total = adapted.get_nb_trainable_parameters()
-    return {"trainable": trainable, "total": total, "percent": round(100 * trainable / total, 4)}
+    return Count(trainable, total, round(100 * trainable / total, 4))
+
+
+@cache
+def _config(located: Located) -> Any:
+    local = Path(located.place).is_dir()
+    revision = None if local else located.backbone.revision
+    return AutoConfig.from_pretrained(located.place, revision=revision, trust_remote_code=False)

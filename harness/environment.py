@@ -19,10 +19,9 @@ def describe() -> dict[str, Any]:
     return {
         "packages": {name: version(name) for name in PACKAGES if _installed(name)},
         "python": platform.python_version(),
-        "torch_build": torch.__version__,
+        "torch": torch.__version__,
         "device": device_name(),
-        "cuda": torch.version.cuda,
-        "driver": _driver(),
+        **({"driver": _driver()} if torch.cuda.is_available() else {}),
         "machine": {"host": platform.node(), "threads": torch.get_num_threads()},
         "harness": _commit(),
     }
@@ -34,7 +33,7 @@ def identity(environment: dict[str, Any]) -> str:
     Runs of different identities never share a table. Host, commit and threads are recorded only: a
     change of the harness that moves a score raises the recipe's or the protocol's version.
     """
-    parts = {key: environment[key] for key in ("packages", "torch_build", "device", "driver")}
+    parts = {key: environment.get(key) for key in ("packages", "torch", "device", "driver")}
     parts["python"] = ".".join(environment["python"].split(".")[:2])
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

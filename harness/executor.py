@@ -85,6 +85,8 @@ class LocalWorkers:
             with suppress(ProcessLookupError):
                 os.killpg(worker.pid, signal.SIGTERM)
             worker.wait()
+            with worker:
+                """Close its pipes."""
 
     def _start(self, slot: int) -> "subprocess.Popen[str]":
         return subprocess.Popen(
@@ -122,12 +124,13 @@ def slot_environments(slots: int | None, gpus: Sequence[str]) -> list[dict[str, 
 def _outcome(folder: RunFolder, status: int) -> Outcome:
     if status == ELSEWHERE:
         return Outcome(folder, "elsewhere")
-    if status == 0:
+    if status == 0 and folder.has("result.json"):
         return Outcome(folder, "finished")
     if status < 0:
-        name = signal.Signals(-status).name
+        known = -status in set(signal.Signals)
+        name = signal.Signals(-status).name if known else f"signal {-status}"
         hint = ": is there enough memory?" if name == "SIGKILL" else ""
         folder.note_failure(f"The worker was ended by {name}{hint}")
     elif not folder.has("failure.json"):
-        folder.note_failure(f"The worker ended with status {status}")
+        folder.note_failure(f"The worker ended with status {status} and left no result")
     return Outcome(folder, "failed")

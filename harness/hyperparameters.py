@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -11,7 +10,7 @@ from harness import plugins
 from harness.errors import UserError, unknown
 from harness.request import MethodRequest
 from harness.spec import MethodSpec
-from methods.base import NOT_HYPERPARAMETERS, Method, hyperparameters
+from methods.base import hyperparameters
 
 
 def complete(request: MethodRequest) -> MethodSpec:
@@ -21,12 +20,21 @@ def complete(request: MethodRequest) -> MethodSpec:
         UserError: A field does not exist, or holds what it cannot.
     """
     method = plugins.method(request.name)
-    faults = [fault for name in request.overrides if (fault := _fault(request, method, name))]
+    plain = _as_json(hyperparameters(method.configure()))
+    hints, faults, overrides = get_type_hints(method.config), [], {}
+    for name, value in request.overrides.items():
+        if name not in plain:
+            faults.append(unknown(f"field of {request.name}", name, plain))
+            continue
+        try:
+            overrides[name] = _typed(hints[name], value)
+        except ValidationError as error:
+            why = error.errors()[0]["msg"]
+            faults.append(f"{request.name}: field {name}: {why}, not {value!r}.")
     if faults:
         raise UserError("\n".join(faults))
-    plain = _as_json(hyperparameters(method.configure()))
     try:
-        chosen = _as_json(hyperparameters(method.configure(**request.overrides)))
+        chosen = _as_json(hyperparameters(method.configure(**overrides)))
     except (TypeError, ValueError) as error:
         raise UserError(f"{request.name}: {error}") from error
     return MethodSpec(
@@ -37,21 +45,10 @@ def complete(request: MethodRequest) -> MethodSpec:
     )
 
 
-def settable(method: Method) -> list[str]:
-    """List the fields of a method that a user can set."""
-    names = (field.name for field in fields(method.config) if field.init)
-    return sorted(name for name in names if name not in NOT_HYPERPARAMETERS)
-
-
-def _fault(request: MethodRequest, method: Method, name: str) -> str:
-    if name not in settable(method):
-        return unknown(f"field of {request.name}", name, settable(method))
-    hint, value = get_type_hints(method.config)[name], request.overrides[name]
-    try:
-        TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
-    except ValidationError as error:
-        return f"{request.name}: field {name}: {error.errors()[0]['msg']}, not {value!r}."
-    return ""
+def _typed(hint: Any, value: Any) -> Any:
+    """Read a value as its field's type says: 24, 24.0 and "24" are one rank, and true is none."""
+    adapter: TypeAdapter[Any] = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
+    return adapter.validate_python(value, strict=isinstance(value, bool))
 
 
 def _label(name: str, changed: Mapping[str, Any]) -> str:

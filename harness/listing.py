@@ -1,9 +1,7 @@
 """What there is: methods, benchmarks, data files."""
 
-import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +27,14 @@ def methods(name: str | None, backbone: str | None) -> Listing:
     if name is not None and name not in names:
         raise UserError(unknown("method", name, names))
     rows: list[dict[str, Any]] = [
-        {"method": one, "what": _summary(one)} for one in ([name] if name else names)
+        {"method": one, "what": plugins.docstring("methods", one).splitlines()[0]}
+        for one in ([name] if name else names)
     ]
     if backbone:
-        from harness.counting import parameters  # noqa: PLC0415 (start-up time)
-
-        counts = parameters([row["method"] for row in rows], backbone)
-        rows = [row | counts[row["method"]] for row in rows]
+        rows = [row | _counted(row["method"], backbone) for row in rows]
     text = _table(rows)
     if name:
-        text += f"\n\n{_docstring(name)}\n\nFields: {', '.join(_fields(name))}"
+        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
     return Listing(text, rows)
 
 
@@ -61,7 +57,9 @@ def tasks(name: str | None) -> Listing:
         if name in (None, one, group)
     ]
     text = _table(rows)
-    return Listing(text + (f"\n\n{_docstring(name, 'tasks')}" if name in names else ""), rows)
+    return Listing(
+        text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows
+    )
 
 
 def data_status(folder: Path | None) -> Listing:
@@ -129,16 +127,13 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     return grid(list(rows[0]), lines, align="l" * len(rows[0]))
 
 
-def _docstring(name: str, package: str = "methods") -> str:
-    """Read the docstring of a plugin's file without importing it."""
-    spec = find_spec(f"{package}.{name}")
-    assert spec is not None
-    assert spec.origin is not None
-    return ast.get_docstring(ast.parse(Path(spec.origin).read_text())) or ""
+def _counted(name: str, backbone: str) -> dict[str, Any]:
+    from harness import backbones  # noqa: PLC0415 (start-up time)
+    from harness.counting import count  # noqa: PLC0415
+    from harness.hyperparameters import complete  # noqa: PLC0415
+    from harness.request import MethodRequest  # noqa: PLC0415
 
-
-def _summary(name: str) -> str:
-    return _docstring(name).splitlines()[0]
+    return asdict(count(complete(MethodRequest(name)), backbones.locate(backbone)))
 
 
 def _fields(name: str) -> list[str]:

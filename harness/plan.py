@@ -7,12 +7,12 @@ from pathlib import Path
 
 import torch
 
-from harness import backbones, hyperparameters, plugins, request
+from harness import backbones, counting, hyperparameters, plugins, request
 from harness.protocol import PAPER
 from harness.request import Faults
 from harness.runfolder import Job
 from harness.spec import Data, MethodSpec, Precision, Recipe, Seeds, Spec
-from tasks.data.sets import DataSet, test_set, training_set
+from tasks.data.sets import DataSet, load_test, load_training
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ def plan(wish: Wish) -> list[Job]:
     places = faults.each(backbones.locate, request.split_list(wish.backbones) or [""])
     seeds = faults.each(request.parse_seeds, [wish.seeds])
     tasks = faults.each(request.parse_tasks, [wish.tasks])
-    settings = faults.each(lambda _: request.parse_settings(wish.settings), [""])
-    data = faults.each(lambda _: _data(*tasks[0], wish.data), ["" for _ in tasks])
+    settings = faults.each(request.parse_settings, [wish.settings])
+    data = faults.each(lambda task: _data(*task, wish.data), tasks)
+    faults.each(lambda pair: counting.count(*pair), product(methods, places))
     faults.raise_if_any()
     (group, _), (recipe, batches), (train, tests) = tasks[0], settings[0], data[0]
     weights, adapter = _precision(recipe)
@@ -74,8 +75,8 @@ def _method(text: str) -> MethodSpec:
 def _data(group: str, names: Sequence[str], folder: Path | None) -> tuple[Data, dict[str, Data]]:
     """Describe the training set and the test sets, which reads and checks their files."""
     benchmarks = {name: plugins.benchmark(name) for name in plugins.group(group).benchmarks}
-    train = training_set(group, plugins.group(group), benchmarks.values(), folder)
-    tests = {name: _described(test_set(name, benchmarks[name], folder)) for name in names}
+    train = load_training(group, plugins.group(group), benchmarks.values(), folder)
+    tests = {name: _described(load_test(name, benchmarks[name], folder)) for name in names}
     return _described(train), tests
 
 

@@ -168,5 +168,8 @@ def duration(seconds: float) -> str:
 
 
 def console() -> Console:
-    """Return the console that progress goes to: standard error, so that output can be piped."""
-    return Console(file=sys.stderr, soft_wrap=True)
+    """Return the console that progress goes to: standard error, so that output can be piped.
+
+    Without markup: labels such as `lora[r=64]` and reasons with paths in brackets are no markup.
+    """
+    return Console(file=sys.stderr, soft_wrap=True, markup=False, emoji=False)

@@ -13,9 +13,13 @@ from harness.spec import BatchPlan, Recipe
 from tasks.data.files import DataError
 
 T = TypeVar("T")
+Part = TypeVar("Part")
 
 PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
 """The seeds of the DyPAM, RoSA and CASCADE papers, in their order."""
+
+LARGEST_SEED = 2**63 - 1
+"""What torch and every database take."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,12 @@ class Faults:
     def __init__(self) -> None:
         self.found: list[str] = []
 
-    def each(self, parse: Callable[[str], T], texts: Iterable[str]) -> list[T]:
-        """Parse each text and return what could be parsed; note the faults of the others."""
+    def each(self, parse: Callable[[Part], T], parts: Iterable[Part]) -> list[T]:
+        """Parse each part and return what could be parsed; note the faults of the others."""
         parsed = []
-        for text in texts:
+        for part in parts:
             try:
-                parsed.append(parse(text))
+                parsed.append(parse(part))
             except (UserError, DataError) as fault:
                 self.found.append(str(fault))
         return parsed
@@ -56,7 +60,7 @@ def split_list(text: str) -> list[str]:
     """
     parts, depth = [""], 0
     for character in text:
-        depth += {"[": 1, "]": -1}.get(character, 0)
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(character, 0)
         if character == "," and depth == 0:
             parts.append("")
         else:
@@ -90,7 +94,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         numbers = tuple(int(part) for part in parts if part.strip())
     except ValueError:
         numbers = ()
-    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
+    distinct = len(set(numbers)) == len(numbers)
+    if not numbers or not distinct or min(numbers) < 0 or max(numbers) > LARGEST_SEED:
         raise UserError(
             f"--seeds {text!r}: expected how many (1 to {len(PAPER_SEEDS)}) or a list of distinct "
             "seeds such as 7,8."
@@ -138,20 +143,17 @@ def parse_settings(settings: Sequence[str]) -> tuple[Recipe, BatchPlan]:
             continue
         section, name = key.split(".")
         values[section][name] = value
+    for section, model in sections.items():
+        try:
+            model(**values[section])
+        except ValidationError as error:
+            faults.found += [
+                f"--set {section}.{'.'.join(map(str, fault['loc']))}: {fault['msg']}, "
+                f"not {fault['input']!r}."
+                for fault in error.errors()
+            ]
     faults.raise_if_any()
-    try:
-        return Recipe(**values["train"]), BatchPlan(**values["generate"])
-    except ValidationError as error:
-        raise UserError(explain(error, "--set")) from error
-
-
-def explain(error: ValidationError, where: str) -> str:
-    """Write pydantic's findings, one a line."""
-    return "\n".join(
-        f"{where} {'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}, "
-        f"not {fault['input']!r}."
-        for fault in error.errors()
-    )
+    return Recipe(**values["train"]), BatchPlan(**values["generate"])
 
 
 def _assignment(text: str) -> tuple[str, Any]:
@@ -165,5 +167,5 @@ def _value(text: str) -> Any:
     """Read a value as JSON where it is JSON (`64`, `true`, `[1,2]`), else as text."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except ValueError:
         return text

@@ -2,13 +2,14 @@
 
 import json
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.protocol import Protocol
 
 Precision = Literal["float32", "bfloat16"]
+Decay = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Value(BaseModel):
@@ -44,9 +45,9 @@ class Recipe(Value):
     """
 
     version: Literal[1] = 1
-    lr: float = Field(1e-3, gt=0)
-    betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = Field(0.0, ge=0)
+    lr: float = Field(1e-3, gt=0, allow_inf_nan=False)
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
+    weight_decay: float = Field(0.0, ge=0, allow_inf_nan=False)
     schedule: Literal["cosine", "linear", "constant"] = "cosine"
     warmup_ratio: float = Field(0.05, ge=0, le=1)
     epochs: int = Field(3, ge=1)

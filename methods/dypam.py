@@ -61,6 +61,8 @@ class DyPAMConfig(PeftConfig):
     def __post_init__(self) -> None:
         super().__post_init__()  # type: ignore[no-untyped-call]
         self.peft_type = DyPAMConfig.peft_type
+        if min(self.r, self.d_e) < 1:
+            raise ValueError(f"r and d_e must be at least 1, not {self.r} and {self.d_e}.")
         if not isinstance(self.target_modules, str):
             self.target_modules = set(self.target_modules)
 

@@ -9,12 +9,12 @@ source of Math10K, holds 327.
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="AddSub",
-    file=test_file(
+    file=published_file(
         "AddSub",
         "AddSub",
         sha256="62a8662b1ad40879953c4df0e61883a749d03aa3fc5e71f1cdb842b816e139ff",
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     extractors={"llm-adapters": last_number},
     judge=within_tolerance,
     sample=(
-        (Form("ADD_SUB", spaced=True), 40),
-        (Form("ADD_SUB", decimals=True, spaced=True), 20),
+        (Form("ADD_SUB", spaced=True, padded=True), 40),
+        (Form("ADD_SUB", decimals=True, spaced=True, padded=True), 20),
     ),
 )

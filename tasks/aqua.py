@@ -1,18 +1,19 @@
 """AQuA: algebra questions with five options, judged by the first letter.
 
-Question: A car drives 60 km in 2 hours. How many km an hour? Answer Choices: (A) 20 (B) 30 (C) 40
+Question: A car drives 60 km in 2 hours. How many km an hour?
+Answer Choices: (A) 20 (B) 30 (C) 40 (D) 60 (E) 120
 Answer: 60 / 2 = 30. The answer is B.
 
 Ling et al., 2017. Program Induction by Rationale Generation.
 """
 
 from tasks.answers.letters import first_letter, same_letter
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="AQuA",
-    file=test_file(
+    file=published_file(
         "AQuA",
         "AQuA",
         sha256="de677f5f0139340009eb01f17c0db781b4161912cd1f4efa77292f2fcf3478ee",

@@ -60,7 +60,7 @@ class DataFile:
     kind: Kind = "published"
 
 
-def test_file(title: str, folder: str, *, sha256: str, rows: int, licence: str) -> DataFile:
+def published_file(title: str, folder: str, *, sha256: str, rows: int, licence: str) -> DataFile:
     """Describe a test set of LLM-Adapters, in that repository's layout or below `qa/`."""
     return DataFile(
         title=f"{title} test set",

@@ -8,12 +8,12 @@ the `output` column is a model's and often wrong.
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="GSM8K",
-    file=test_file(
+    file=published_file(
         "GSM8K",
         "gsm8k",
         sha256="2cc616a1e0b23ea1df29370476365cde71c4e0aa823fb06cc194c5a8a9381abe",

@@ -4,17 +4,17 @@ Question: Paul had 2.5 miles to go . He ran 1 mile . How far is it still ?
 Answer: 2.5 - 1 = 1.5. The answer is 1.5.
 
 Koncel-Kedziorski et al., 2016. MAWPS: A Math Word Problem Repository. LLM-Adapters' evaluation
-script does not know it; the rule of the other number sets is used. 172 of its 238 rows stand in
+script does not know it; the rule of the other number sets is used. 152 of its 238 rows stand in
 AddSub, MultiArith or SingleEq.
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="MAWPS",
-    file=test_file(
+    file=published_file(
         "MAWPS",
         "mawps",
         sha256="c1a708979cbf2b3df9ac4020baacf3e8e73fcf089e1de7dd1b305b810bfaa15f",

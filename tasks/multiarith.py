@@ -8,12 +8,12 @@ the training set of MAWPS, a source of Math10K, holds 452 of them.
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="MultiArith",
-    file=test_file(
+    file=published_file(
         "MultiArith",
         "MultiArith",
         sha256="a40f426807c8a563802c2a5b66bda3bcd1eba9c099038fd1199f0dd57de5fd28",

@@ -8,12 +8,12 @@ MAWPS, a source of Math10K, holds 416 of its 508 questions.
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="SingleEq",
-    file=test_file(
+    file=published_file(
         "SingleEq",
         "SingleEq",
         sha256="712b15edb851c97aab42a5de106d94008f94d917366c92537ed5400a8aacb207",

@@ -7,12 +7,12 @@ Patel et al., 2021. Are NLP Models really able to Solve Simple Math Word Problem
 """
 
 from tasks.answers.numbers import last_number, within_tolerance
-from tasks.base import Benchmark, test_file
+from tasks.base import Benchmark, published_file
 from tasks.samples.problems import Form
 
 benchmark = Benchmark(
     title="SVAMP",
-    file=test_file(
+    file=published_file(
         "SVAMP",
         "SVAMP",
         sha256="ffed015784f738f317c5603177861d044c4fc94e09211d78b25e96d46c656e2c",

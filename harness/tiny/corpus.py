@@ -1,9 +1,10 @@
 """The text that `tiny` is trained on: sums, worked problems, and instructions that it retells.
 
-The model learns to solve a problem that is put as `Problem: ... Solution:`, and to answer the
-papers' instruction template by telling the story again. So the ability is there, and fine-tuning
-has to bring it to the form that the benchmarks ask for. No problem uses a number pair of a test
-set; the bare sums use all pairs.
+The model learns to solve a problem that is put as `Problem: ... Solution:`. To the papers'
+instruction template it learns to answer by telling the story again, and one time in ten by solving
+it. So the ability is there but not what comes out by default, and fine-tuning has to bring it
+forward, as with a large language model. No problem uses a number pair of a test set; the bare sums
+use all pairs.
 """
 
 import random
@@ -20,7 +21,7 @@ FORMS = (
     Form("ONE_STEP", spaced=True),
     Form("DISTRACTED"),
     Form("TWO_STEPS"),
-    Form("TWO_STEPS", options=True),
+    *3 * (Form("TWO_STEPS", options=True),),  # the hardest, so that it is seen more often
     Form("THREE_STEPS"),
     Form("BELOW_ZERO"),
     Form("BELOW_ZERO", spaced=True),
@@ -36,7 +37,7 @@ def documents(seed: int) -> Iterator[str]:
             yield sums(rng)
         else:
             problem = draw(rng.choice(FORMS), "train", rng)
-            yield solved(problem) if kind < 0.75 else retold(problem)
+            yield solved(problem) if kind < 0.75 else instructed(problem, rng)
 
 
 def sums(rng: random.Random) -> str:
@@ -51,11 +52,16 @@ def solved(problem: Problem) -> str:
     return f"Problem: {problem.question.strip()}\nSolution: {steps}.{choice}"
 
 
-def retold(problem: Problem) -> str:
-    """Put a problem by the instruction template and answer it by its story, without a solution."""
-    story = problem.question.split(" Answer Choices")[0].strip()
-    told = story[: max(story.rfind(". "), story.rfind(" . ") + 1) + 1]
-    return PAPER.prompt(problem.question) + told
+def instructed(problem: Problem, rng: random.Random) -> str:
+    """Put a problem by the instruction template; mostly only its story is told again."""
+    answer = problem.worked if rng.random() < 0.1 else story(problem)
+    return PAPER.prompt(problem.question) + answer
+
+
+def story(problem: Problem) -> str:
+    """Take the sentences before the question."""
+    text = problem.question.split(" Answer Choices")[0].strip()
+    return text[: max(text.rfind(". "), text.rfind(" . ") + 1) + 1]
 
 
 def _sum(rng: random.Random) -> str:

@@ -19,7 +19,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from harness.tiny.corpus import documents
 
 SEED = 2026
-STEPS = 4000
+STEPS = 2500
 BATCH = 32
 BLOCK = 256
 PEAK_LR = 4e-3

@@ -2,12 +2,14 @@
 
 Given a folder, it runs that one and ends. Without, it imports what every run needs, then reads
 folders from standard input and forks a process for each, so that a run starts in well under a
-second. For each it answers with one line: the exit status. It ends with its standard input, and
-ends the run at work when the process that started it is gone.
+second. For each it answers with one line: the exit status. Where standard input is closed, since
+the process that started it is gone, it ends, and with it the run at work.
 """
 
+import ctypes
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -17,6 +19,8 @@ from pathlib import Path
 from harness.runfolder import AlreadyRunningError, RunFolder
 from harness.worker.run import execute
 from harness.worker.status import ELSEWHERE, FAILED
+
+PR_SET_PDEATHSIG = 1
 
 
 def run(folder: RunFolder) -> int:
@@ -35,9 +39,10 @@ def run(folder: RunFolder) -> int:
 
 def fork(folder: RunFolder) -> int:
     """Run a folder's job in a new process that prints to the folder's log; return its status."""
-    parent = os.getppid()
     child = os.fork()
     if child == 0:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, sys.stdout.fileno())
         os.dup2(log, sys.stderr.fileno())
@@ -49,14 +54,23 @@ def fork(folder: RunFolder) -> int:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
-        if os.getppid() != parent:
+        if _abandoned():
             os.kill(child, signal.SIGKILL)
-        time.sleep(0.05)
+        time.sleep(0.02)
+
+
+def _abandoned() -> bool:
+    """Whether nobody is left who could write to standard input."""
+    poll = select.poll()
+    poll.register(sys.stdin, select.POLLHUP)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def serve() -> None:
     """Work off the folders that come in, one a line."""
     for line in sys.stdin:
+        if _abandoned():
+            return
         print(json.dumps(fork(RunFolder(Path(line.strip())))), flush=True)
 
 

@@ -17,6 +17,12 @@ class Journal:
         self._outer: list[str] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
     def write(self, **event: Any) -> None:
         """Append one event with its time."""
         self._file.write(json.dumps({"time": round(time.time(), 3), **event}) + "\n")

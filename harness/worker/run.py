@@ -21,7 +21,7 @@ from harness.worker import train as training
 from harness.worker.generate import generate
 from harness.worker.journal import Journal
 from tasks.base import Row
-from tasks.data.sets import test_set, training_set
+from tasks.data.sets import load_test, load_training
 
 
 def execute(folder: RunFolder) -> None:
@@ -36,18 +36,15 @@ def execute(folder: RunFolder) -> None:
         if folder.has("result.json"):
             return
         folder.drop("failure.json")
-        journal, job = Journal(folder.events), folder.job()
         described = environment.describe()
         folder.write("environment.json", described)
-        run = Run(folder, job, journal)
-        record = run.stages()
-        seconds = {**journal.seconds, "wall": time.time() - started}
-        identity = environment.identity(described)
-        folder.write(
-            "result.json",
-            {"started": started, "seconds": seconds, "environment_id": identity, **record},
-        )
-        journal.write(phase="finished")
+        with Journal(folder.events) as journal:
+            record = Run(folder, folder.job(), journal).stages()
+            seconds = {**journal.seconds, "wall": time.time() - started}
+            identity = environment.identity(described)
+            head = {"started": started, "seconds": seconds, "environment_id": identity}
+            folder.write("result.json", head | record)
+            journal.write(phase="finished")
 
 
 def quiet_and_deterministic() -> None:
@@ -116,7 +113,7 @@ class Run:
         with self.journal.phase("load"):
             names = plugins.group(spec.group).benchmarks
             benchmarks = [plugins.benchmark(name) for name in names]
-            rows = training_set(spec.group, plugins.group(spec.group), benchmarks, self.data).rows[
+            rows = load_training(spec.group, plugins.group(spec.group), benchmarks, self.data).rows[
                 : spec.train_limit
             ]
             limit = min(spec.train.max_length, model.config.max_position_embeddings)
@@ -166,7 +163,7 @@ class Run:
 
     def rows(self, name: str) -> tuple[Row, ...]:
         """Load the rows of a benchmark, as many as the spec says."""
-        return test_set(name, plugins.benchmark(name), self.data).rows[: self.spec.limit]
+        return load_test(name, plugins.benchmark(name), self.data).rows[: self.spec.limit]
 
 
 def peak_memory_bytes() -> int:

@@ -28,6 +28,8 @@ def locate(file: DataFile, folder: Path) -> Path | None:
 def read(file: DataFile, path: Path, required: tuple[str, ...]) -> tuple[tuple[Row, ...], str]:
     """Read the rows of `file` and the SHA-256 of its uncompressed content.
 
+    Messages count rows from 1, as editors count lines.
+
     Raises:
         DataError: The file cannot be read, a row lacks one of the `required` fields or holds
             another type than text in it, or the content is not the one on record.
@@ -36,10 +38,10 @@ def read(file: DataFile, path: Path, required: tuple[str, ...]) -> tuple[tuple[R
     rows = _rows(path, _decoded(path, content), required)
     digest = sha256(content).hexdigest()
     if len(rows) != file.rows:
-        raise DataError(f"{path}: {len(rows)} rows, but the {file.title} has {file.rows}.")
+        raise DataError(f"{path}: {len(rows)} rows, {file.title} has {file.rows}.")
     if file.sha256 and digest != file.sha256:
         raise DataError(
-            f"{path}: not the {file.title} on record: its SHA-256 is {digest}, expected "
+            f"{path}: not {file.title} as on record: its SHA-256 is {digest}, expected "
             f"{file.sha256}. Get it again from {file.source}."
         )
     return rows, digest
@@ -56,20 +58,32 @@ def _content(path: Path) -> bytes:
 
 
 def _decoded(path: Path, content: bytes) -> list[Any]:
+    """Decode a list, or one value a line."""
     try:
         text = content.decode()
-        if text.lstrip()[:1] == "[":
-            rows = json.loads(text)
-        else:
-            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start}.") from error
+    if text.lstrip()[:1] == "[":
+        rows = _json(path, text, first_line=1)
+        return rows if isinstance(rows, list) else [rows]
+    # Not splitlines: it also splits at characters that JSON allows inside a text.
+    lines = enumerate(text.split("\n"), 1)
+    return [_json(path, line, number) for number, line in lines if line.strip()]
+
+
+def _json(path: Path, text: str, first_line: int) -> Any:
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}: not JSON at line {error.lineno}, column {error.colno}: {error.msg}. "
-            "Expected a list of objects, or one object a line; is the file cut short?"
-        ) from error
-    return list(rows)
+        line = first_line + error.lineno - 1
+        where, why = f"line {line}, column {error.colno}", error.msg
+    except (RecursionError, ValueError) as error:
+        # Nested too deeply, or a number of thousands of digits.
+        where, why = f"line {first_line} or below", str(error)
+    raise DataError(
+        f"{path}: not JSON at {where}: {why}. "
+        "Expected a list of objects, or one object a line; is the file cut short?"
+    )
 
 
 def _rows(path: Path, decoded: list[Any], required: tuple[str, ...]) -> tuple[Row, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tasks.base import Benchmark, DataFile, Group, Kind, Row
 from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, locate, read
-from tasks.samples import sets as samples
+from tasks.samples.rows import test_rows, training_rows
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class DataSet:
         title: What it is, for messages and tables.
         kind: Published, substitute or sample.
         sha256: Of the file's uncompressed content, or of the generated rows.
-        verified: Whether that hash is the one on record.
+        verified: False where there is no hash on record to check a file against.
         rows: All rows, in file order.
     """
 
@@ -30,21 +30,21 @@ class DataSet:
     rows: tuple[Row, ...]
 
 
-def test_set(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
+def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
     """Load the test set of the benchmark `name`: its sample where there is no data folder.
 
     Raises:
         DataError: The file is missing or not what it should be.
     """
     if folder is None:
-        return _sample(f"{benchmark.title} sample", samples.test_rows(name, benchmark))
+        return _sample(f"{benchmark.title} sample", test_rows(name, benchmark))
     path = locate(benchmark.file, folder)
     if path is None:
         raise DataError(_missing([benchmark.file], folder))
     return _from_file(benchmark.file, path, TEST_FIELDS)
 
 
-def training_set(
+def load_training(
     name: str, group: Group, benchmarks: Iterable[Benchmark], folder: Path | None
 ) -> DataSet:
     """Load the training set of the group `name`: its sample where there is no data folder.
@@ -53,7 +53,7 @@ def training_set(
         DataError: No training file of the group is there, or it is not what it should be.
     """
     if folder is None:
-        rows = samples.training_rows(name, benchmarks, group.sample_rows)
+        rows = training_rows(name, benchmarks, group.sample_rows)
         return _sample(f"{group.title} training sample", rows)
     for file in group.train:
         path = locate(file, folder)

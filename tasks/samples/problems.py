@@ -16,7 +16,7 @@ from typing import Literal
 from tasks.samples import stories
 
 Split = Literal["train", "test"]
-Kind = Literal["ADD_SUB", "ONE_STEP", "DISTRACTED", "TWO_STEPS", "THREE_STEPS", "BELOW_ZERO"]
+Stories = Literal["ADD_SUB", "ONE_STEP", "DISTRACTED", "TWO_STEPS", "THREE_STEPS", "BELOW_ZERO"]
 
 LETTERS = "ABCDE"
 LARGEST = 99
@@ -27,7 +27,7 @@ class Form:
     """How the problems of one benchmark look.
 
     Attributes:
-        kind: The table of `stories` to draw from.
+        kind: The table in `stories.py` to draw from.
         decimals: Numbers have one decimal; for kinds without products only.
         spaced: Punctuation stands apart, as in tokenised text.
         padded: The text has outer spaces.
@@ -35,7 +35,7 @@ class Form:
         pointed: The gold answer is written `15.0` where it is 15.
     """
 
-    kind: Kind
+    kind: Stories
     decimals: bool = False
     spaced: bool = False
     padded: bool = False

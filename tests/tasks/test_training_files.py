@@ -1,0 +1,52 @@
+"""Which training file the group of mathematics takes, and what it refuses."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.data import sets
+from tasks.data.files import DataError
+from tasks.groups.math import group as math
+
+MATH10K, SUBSTITUTE = math.train
+
+
+def write_training(folder: Path, place: str, rows: int) -> None:
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = json.dumps([{"instruction": "1 + 1?", "output": "2"}] * rows).encode()
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+
+
+@pytest.mark.parametrize("end", ["", ".gz"])
+@pytest.mark.parametrize("place", MATH10K.places)
+def test_math10k_goes_before_its_substitute_and_is_not_verified(
+    tmp_path: Path, place: str, end: str
+) -> None:
+    write_training(tmp_path, SUBSTITUTE.places[0], 8412)
+    write_training(tmp_path, place + end, 9919)
+    found = sets.load_training("math", math, (), tmp_path)
+    assert (found.title, found.kind, found.verified) == ("Math10K", "published", False)
+    assert len(found.rows) == 9919
+
+
+def test_a_math10k_of_other_length_is_refused_and_not_replaced(tmp_path: Path) -> None:
+    write_training(tmp_path, SUBSTITUTE.places[0], 8412)
+    write_training(tmp_path, MATH10K.places[0], 9918)
+    with pytest.raises(DataError, match="9918 rows, but the Math10K has 9919"):
+        sets.load_training("math", math, (), tmp_path)
+
+
+def test_a_substitute_of_other_content_is_refused(tmp_path: Path) -> None:
+    write_training(tmp_path, SUBSTITUTE.places[0], 8412)
+    with pytest.raises(DataError, match="not the substitute for Math10K on record"):
+        sets.load_training("math", math, (), tmp_path)
+
+
+def test_no_training_file_is_told_with_all_that_would_do(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        sets.load_training("math", math, (), tmp_path)
+    for words in (*MATH10K.places, *SUBSTITUTE.places, MATH10K.source, "substitute for Math10K"):
+        assert words in str(caught.value)
