@@ -189,18 +189,13 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not _is_users(error):
+        from harness.errors import message
+
+        text = message(error)
+        if text is None:
             raise
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {text}", err=True)
         sys.exit(2)
-
-
-def _is_users(error: Exception) -> bool:
-    from harness.errors import UserError
-    from results.errors import ResultsError
-    from tasks.data.files import DataError
-
-    return isinstance(error, UserError | ResultsError | DataError)
 
 
 def _reader(place: str) -> Any:

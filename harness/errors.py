@@ -1,11 +1,37 @@
 """Mistakes of the user: one message, no traceback, exit code 2."""
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+from results.errors import ResultsError
+from tasks.data.files import DataError
 
 
 class UserError(Exception):
     """Says what was wrong, the nearest right thing, what is known, and what to do."""
+
+
+NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+
+
+def message(error: Exception) -> str | None:
+    """Return what to tell the user of an error that is theirs to mend; None for one of ours.
+
+    >>> print(message(OSError(errno.ENOSPC, "No space left on device", "runs/1")))
+    runs/1: No space left on device.
+      What finished is stored. Make room or name another place (--runs, --store); then the same
+      command goes on where it was.
+    """
+    if isinstance(error, UserError | ResultsError | DataError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in NO_PLACE:
+        return (
+            f"{error.filename}: {error.strerror}.\n"
+            "  What finished is stored. Make room or name another place (--runs, --store); then "
+            "the same\n  command goes on where it was."
+        )
+    return None
 
 
 def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:

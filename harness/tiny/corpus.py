@@ -1,10 +1,10 @@
 """The text that `tiny` is trained on: sums, worked problems, and instructions that it retells.
 
 The model learns to solve a problem that is put as `Problem: ... Solution:`. To the papers'
-instruction template it learns to answer by telling the story again, and one time in ten by solving
-it. So the ability is there but not what comes out by default, and fine-tuning has to bring it
-forward, as with a large language model. No problem uses a number pair of a test set; the bare sums
-use all pairs.
+instruction template it learns to answer by telling the story again, and now and then by solving it.
+So the ability is there but not what comes out by default, and fine-tuning has to bring it forward,
+as with a large language model. No problem uses a number pair of a test set; the bare sums use all
+pairs.
 """
 
 import random
@@ -28,8 +28,8 @@ FORMS = (
 )
 
 
-def documents(seed: int) -> Iterator[str]:
-    """Draw documents for ever."""
+def documents(seed: int, solved_share: float) -> Iterator[str]:
+    """Draw documents for ever; that share of the instructions is answered by solving them."""
     rng = random.Random(seed)
     while True:
         kind = rng.random()
@@ -37,7 +37,9 @@ def documents(seed: int) -> Iterator[str]:
             yield sums(rng)
         else:
             problem = draw(rng.choice(FORMS), "train", rng)
-            yield solved(problem) if kind < 0.75 else instructed(problem, rng)
+            yield (
+                solved(problem) if kind < 0.75 else instructed(problem, rng.random() < solved_share)
+            )
 
 
 def sums(rng: random.Random) -> str:
@@ -52,10 +54,9 @@ def solved(problem: Problem) -> str:
     return f"Problem: {problem.question.strip()}\nSolution: {steps}.{choice}"
 
 
-def instructed(problem: Problem, rng: random.Random) -> str:
-    """Put a problem by the instruction template; mostly only its story is told again."""
-    answer = problem.worked if rng.random() < 0.1 else story(problem)
-    return PAPER.prompt(problem.question) + answer
+def instructed(problem: Problem, solve: bool) -> str:
+    """Put a problem by the instruction template and solve it, or only tell its story again."""
+    return PAPER.prompt(problem.question) + (problem.worked if solve else story(problem))
 
 
 def story(problem: Problem) -> str:

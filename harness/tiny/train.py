@@ -7,6 +7,7 @@ that splits numbers into digits. Seeds, data and the time it took: harness/READM
 import random
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,25 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from harness.tiny.corpus import documents
 
 SEED = 2026
-STEPS = 2500
 BATCH = 32
 BLOCK = 256
-PEAK_LR = 4e-3
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of training: steps, peak rate, and how many instructions are solved."""
+
+    steps: int
+    lr: float
+    solved_share: float
+    seed: int
+
+
+# First often enough to learn the form; then so rarely that telling the story is the default.
+STAGES = (
+    Stage(steps=2500, lr=4e-3, solved_share=0.1, seed=random.Random(SEED).randrange(2**32)),
+    Stage(steps=300, lr=1e-3, solved_share=0.02, seed=SEED + 1),
+)
 
 FOLDER = Path(__file__).parent / "model"
 
@@ -40,7 +56,7 @@ def train_tokenizer() -> PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    bpe.train_from_iterator(islice(documents(SEED), 20_000), trainer)
+    bpe.train_from_iterator(islice(documents(SEED, STAGES[0].solved_share), 20_000), trainer)
     bpe.post_processor = processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", 0)]
     )
@@ -73,9 +89,9 @@ def untrained(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     return LlamaForCausalLM(config)
 
 
-def blocks(tokenizer: PreTrainedTokenizerFast) -> Iterator[Tensor]:
+def blocks(tokenizer: PreTrainedTokenizerFast, stage: Stage) -> Iterator[Tensor]:
     """Pack documents into batches of shape (BATCH, BLOCK)."""
-    source = documents(random.Random(SEED).randrange(2**32))
+    source = documents(stage.seed, stage.solved_share)
     stream: list[int] = []
     while True:
         while len(stream) < BATCH * BLOCK:
@@ -85,14 +101,14 @@ def blocks(tokenizer: PreTrainedTokenizerFast) -> Iterator[Tensor]:
         del stream[: BATCH * BLOCK]
 
 
-def fit(model: LlamaForCausalLM, batches: Iterator[Tensor], steps: int) -> None:
+def fit(model: LlamaForCausalLM, batches: Iterator[Tensor], steps: int, peak_lr: float) -> None:
     """Minimise the next-token loss over `steps` batches."""
     decayed = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim == 1]
     groups: list[dict[str, Any]] = [{"params": decayed}, {"params": plain, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=PEAK_LR, betas=(0.9, 0.95), weight_decay=0.1)
+    optimizer = torch.optim.AdamW(groups, lr=peak_lr, betas=(0.9, 0.95), weight_decay=0.1)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, PEAK_LR, steps, pct_start=0.05, cycle_momentum=False
+        optimizer, peak_lr, steps, pct_start=0.05, cycle_momentum=False
     )
     for step, batch in enumerate(islice(batches, steps), 1):
         loss = model(input_ids=batch, labels=batch).loss
@@ -110,7 +126,8 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     tokenizer = train_tokenizer()
     model = untrained(tokenizer)
-    fit(model, blocks(tokenizer), STEPS)
+    for stage in STAGES:
+        fit(model, blocks(tokenizer, stage), stage.steps, stage.lr)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

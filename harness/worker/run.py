@@ -118,6 +118,8 @@ class Run:
             ]
             limit = min(spec.train.max_length, model.config.max_position_embeddings)
             examples, counts = encode.examples(rows, tokenizer, spec.protocol, limit)
+            if not examples:
+                raise ValueError(f"no training row has an answer within {limit} tokens")
             plan = training.split(examples, spec.train, spec.seeds, encode.pad_token(tokenizer))
         with self.journal.phase("train"):
             record = training.fit(model, plan, self.journal)

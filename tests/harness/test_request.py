@@ -161,7 +161,9 @@ group = Group(title="Other", benchmarks=("theirs",), train=(), sample_rows=10)
 
 
 def test_benchmarks_of_two_groups_are_refused(install: Callable[..., Path]) -> None:
-    install("[harness.tasks]\ntheirs = extra.b:b\n[harness.groups]\nother = extra.g:group\n", g=GROUP)
+    install(
+        "[harness.tasks]\ntheirs = extra.b:b\n[harness.groups]\nother = extra.g:group\n", g=GROUP
+    )
     with pytest.raises(UserError, match=r"belong to 2 groups \(math, other\).*one by one"):
         parse_tasks("gsm8k,theirs")
 

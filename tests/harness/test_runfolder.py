@@ -101,7 +101,7 @@ def test_a_file_is_whole_at_every_moment(
 ) -> None:
     folder = RunFolder(tmp_path)
     writer = start(OVERWRITE, folder)
-    numbers = set()
+    numbers = set[int]()
     while len(numbers) < 20:
         if folder.has("result.json"):
             numbers.add(folder.read("result.json")["number"])

@@ -1,0 +1,185 @@
+"""The main job as a user runs it: command line, real worker processes, `tiny`, samples."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import plugins
+
+Command = Callable[..., Any]
+
+GRID = "run --methods dypam,lora --tasks math --seeds 7,8 --limit 3 --train-limit 40".split()
+BENCHMARKS = plugins.group("math").benchmarks
+
+
+@pytest.fixture(scope="module")
+def place(harness: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the grid once."""
+    folder = tmp_path_factory.mktemp("main")
+    done = harness(folder, *GRID)
+    assert done.returncode == 0, done.stderr
+    (folder / "printed.txt").write_text(done.stdout)
+    return folder
+
+
+def folders(place: Path) -> list[Path]:
+    return sorted(path.parent for path in place.glob("runs/*/result.json"))
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_it_prints_a_table_of_both_methods_that_says_what_the_data_are(place: Path) -> None:
+    printed = (place / "printed.txt").read_text()
+    for words in ("dypam", "lora", *BENCHMARKS, "micro", "macro", "4 runs finished"):
+        assert words in printed
+    for mark in ("SAMPLE DATA", "first 3 rows of each benchmark", "first 40 training rows"):
+        assert mark in printed
+
+
+def test_every_run_folder_is_whole_by_itself(place: Path) -> None:
+    assert len(folders(place)) == 4
+    for folder in folders(place):
+        assert (folder / "adapter" / "adapter_model.safetensors").exists()
+        environment = json.loads((folder / "environment.json").read_text())
+        assert {"packages", "python", "torch", "device", "harness"} <= environment.keys()
+        for name in BENCHMARKS:
+            generations = lines(folder / "generations" / f"{name}.jsonl")
+            verdicts = lines(folder / "verdicts" / f"{name}.jsonl")
+            assert [one["id"] for one in generations] == [0, 1, 2]
+            assert [one["id"] for one in verdicts] == [0, 1, 2]
+            assert all({"tokens", "ended", "text"} <= one.keys() for one in generations)
+            assert all(one["extracted"].keys() == one["correct"].keys() for one in verdicts)
+
+
+def test_a_result_holds_what_a_reader_asks_for(place: Path) -> None:
+    for folder in folders(place):
+        result = json.loads((folder / "result.json").read_text())
+        seconds = result["seconds"]
+        phases = {"load", "adapt", "train", "validate", "save", "generate", "score"}
+        assert phases <= seconds.keys()
+        assert sum(seconds[phase] for phase in phases) <= seconds["wall"]
+        assert 0 < result["trainable_parameters"] < result["total_parameters"]
+        assert result["adapter_bytes"] >= 4 * result["trainable_parameters"]
+        assert result["training"]["rows"] == 40
+        assert result["training"]["steps"] == 3 * 36 // 4  # 40 rows less a tenth, 3 epochs, by 4
+        counts = {one["benchmark"]: (one["correct"], one["n"]) for one in result["scores"]}
+        for name, (correct, n) in counts.items():
+            verdicts = lines(folder / "verdicts" / f"{name}.jsonl")
+            assert (correct, n) == (sum(v["correct"]["llm-adapters"] for v in verdicts), 3)
+
+
+def test_the_same_command_again_runs_nothing_and_says_so(harness: Command, place: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+    again = harness(place, *GRID)
+    assert again.returncode == 0
+    assert "0 runs finished" in again.stdout
+    assert "4 were in the store already and were not run again" in again.stdout
+    changed = {path.name for path, when in before.items() if path.stat().st_mtime_ns != when}
+    assert not {name for name in changed if not name.startswith("harness.db")}
+
+
+def test_a_dry_run_lists_the_runs_seed_by_seed_and_writes_nothing(
+    harness: Command, tmp_path: Path
+) -> None:
+    listed = harness(tmp_path, *GRID, "--dry-run").stdout.splitlines()
+    assert [line.split("  ")[1] for line in listed[:4]] == [
+        f"{method} on tiny, math, seed {seed}" for seed in (7, 8) for method in ("dypam", "lora")
+    ]
+    assert "4 runs, 4 to do." in listed
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["latex", "markdown", "csv", "json"])
+def test_tables_answer_from_the_store_in_every_format(
+    name: str, harness: Command, place: Path
+) -> None:
+    table = harness(place, "table", "--tasks", "math", "--format", name)
+    assert table.returncode == 0
+    for words in ("dypam", "lora", "SAMPLE DATA"):
+        assert words in table.stdout
+
+
+def test_history_show_and_compare_answer_from_the_store(harness: Command, place: Path) -> None:
+    history = json.loads(harness(place, "history", "--json").stdout)
+    assert [entry["seed"] for entry in history].count(7) == 2
+    newest = history[0]["run_id"]
+    shown = json.loads(harness(place, "show", newest[:6], "--json").stdout)
+    assert shown["run_id"] == newest
+    assert shown["spec"]["train"]["lr"] == 1e-3
+    compared = json.loads(harness(place, "compare", "dypam", "lora", "--json").stdout)
+    assert [one["column"] for one in compared[0]["contrasts"]] == [*BENCHMARKS, "micro", "macro"]
+
+
+def test_a_spec_gives_the_same_generations_and_scores_in_another_store(
+    harness: Command, place: Path, tmp_path: Path
+) -> None:
+    one = [word if word != "7,8" else "7," for word in GRID]
+    assert harness(tmp_path, *one).returncode == 0
+    assert len(folders(tmp_path)) == 2
+    for folder in folders(tmp_path):
+        twin = place / "runs" / folder.name
+        for name in BENCHMARKS:
+            file = f"generations/{name}.jsonl"
+            assert (folder / file).read_bytes() == (twin / file).read_bytes()
+        scores = [json.loads((f / "result.json").read_text())["scores"] for f in (folder, twin)]
+        assert scores[0] == scores[1]
+
+
+def test_the_store_is_built_anew_from_the_run_folders(harness: Command, place: Path) -> None:
+    rebuilt = harness(place, "reindex", "--store", "rebuilt.db")
+    assert rebuilt.stdout == "4 runs of runs are in rebuilt.db.\n"
+    histories = [
+        harness(place, "history", "--store", s).stdout for s in ("harness.db", "rebuilt.db")
+    ]
+    assert histories[0] == histories[1]
+
+
+def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(
+    harness: Command, place: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(place / "runs", tmp_path / "runs")
+    folder = folders(tmp_path)[0]
+    finished = json.loads((folder / "result.json").read_text())
+    for file in ("result.json", "generations/svamp.jsonl"):
+        (folder / file).unlink()
+    kept = [folder / "adapter" / "train.json", folder / "generations" / "gsm8k.jsonl"]
+    before = [path.stat().st_mtime_ns for path in kept]
+    done = harness(tmp_path, *GRID)
+    assert "1 runs finished" in done.stdout
+    assert "3 were in the store already" in done.stdout
+    assert [path.stat().st_mtime_ns for path in kept] == before
+    result = json.loads((folder / "result.json").read_text())
+    assert result["resumed"]
+    assert result["scores"] == finished["scores"]
+
+
+def test_a_failed_run_says_why_is_stored_and_does_not_end_the_others(
+    harness: Command, place: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(place / "runs", tmp_path / "runs")
+    broken, *_ = folders(tmp_path)
+    for file in ("result.json", "adapter/adapter_model.safetensors"):
+        (broken / file).unlink()
+    done = harness(tmp_path, *GRID)
+    assert done.returncode == 1
+    assert f"{broken.name} failed: `harness show {broken.name}` says why." in done.stdout
+    shown = harness(tmp_path, "show", broken.name).stdout
+    assert "status = failed" in shown
+    assert "Traceback" in shown
+    statuses = [run["status"] for run in json.loads(harness(tmp_path, "history", "--json").stdout)]
+    assert sorted(statuses) == ["failed", "finished", "finished", "finished"]
+
+
+def test_a_training_set_with_no_row_that_fits_is_a_failure_with_a_reason(
+    harness: Command, tmp_path: Path
+) -> None:
+    short = [word if word != "7,8" else "7," for word in GRID]
+    done = harness(tmp_path, *short, "--set", "train.max_length=16")
+    assert done.returncode == 1
+    assert done.stderr.count("no training row has an answer within 16 tokens") == 2

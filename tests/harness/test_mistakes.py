@@ -1,0 +1,135 @@
+"""Mistakes of the user: one message, exit code 2, nothing written."""
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.backbones import TINY
+
+Command = Callable[..., Any]
+
+
+def refused(harness: Command, folder: Path, *arguments: str) -> str:
+    before = sorted(folder.rglob("*"))
+    done = harness(folder, *arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(folder.rglob("*")) == before, "something was written"
+    message: str = done.stderr
+    return message
+
+
+def test_all_faults_of_a_request_come_in_one_message(harness: Command, tmp_path: Path) -> None:
+    message = refused(
+        harness,
+        tmp_path,
+        *("run", "--methods", "lorra,dypam[alfa=1],lora[r=x]", "--tasks", "gsm9k"),
+        *("--backbones", "nowhere", "--seeds", "99", "--set", "train.lrr=1"),
+    )
+    for words in (
+        "'lorra' is not a known method. Did you mean 'lora'?",
+        "'alfa' is not a known field of dypam. Did you mean 'alpha'?",
+        "field r: Input should be a valid integer",
+        "'gsm9k' is not a known task. Did you mean 'gsm8k'?",
+        "'nowhere' is not a backbone",
+        "--seeds 99",
+        "'train.lrr' is not a known setting. Did you mean 'train.lr'?",
+    ):
+        assert words in message
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("model.safetensors", "*.safetensors"),
+        ("tokenizer.json", "a tokenizer"),
+        ("config.json", "config.json"),
+    ],
+)
+def test_a_backbone_folder_that_lacks_a_part_is_refused_with_the_part(
+    missing: str, words: str, harness: Command, tmp_path: Path
+) -> None:
+    shutil.copytree(TINY, tmp_path / "mine")
+    (tmp_path / "mine" / missing).unlink()
+    grid = ("run", "--methods", "lora", "--tasks", "math", "--backbones", "mine")
+    assert words in refused(harness, tmp_path, *grid)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"[{", "not JSON at line 1"),
+        (
+            b'[{"instruction": "a", "answer": "1"}, {"instruction": "b"}]',
+            "row 2: no field 'answer'",
+        ),
+        (b'[{"instruction": 3, "answer": "1"}]', "row 1: field 'instruction' holds int"),
+        (b'[{"instruction": "a", "answer": "1"}]', "1 rows"),
+    ],
+)
+def test_a_bad_data_file_is_told_with_file_and_row(
+    content: bytes, words: str, harness: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "data" / "qa" / "gsm8k" / "test.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    rows = [{"instruction": "a", "output": "1"}] * 9919
+    (tmp_path / "data" / "math_10k.json").write_text(json.dumps(rows))
+    grid = ("run", "--methods", "lora", "--tasks", "gsm8k", "--data", "data")
+    message = refused(harness, tmp_path, *grid)
+    assert words in message
+    assert str(Path("qa", "gsm8k", "test.json")) in message
+
+
+def test_a_truncated_gzip_file_is_told(harness: Command, tmp_path: Path) -> None:
+    file = tmp_path / "math_10k.json.gz"
+    file.write_bytes(gzip.compress(b"[" + b'{"instruction": "a"},' * 999)[:40])
+    grid = ("run", "--methods", "lora", "--tasks", "gsm8k", "--data", ".")
+    assert "damaged or cut short" in refused(harness, tmp_path, *grid)
+
+
+def test_a_missing_data_file_is_told_with_the_places_it_may_be(
+    harness: Command, tmp_path: Path
+) -> None:
+    message = refused(
+        harness, tmp_path, "run", "--methods", "lora", "--tasks", "svamp", "--data", "."
+    )
+    for words in ("Math10K", "ft-training_set/math_10k.json", "LLM-Adapters"):
+        assert words in message
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE harness_schema (version_num VARCHAR(32))")
+        connection.execute("INSERT INTO harness_schema VALUES ('from_the_future')")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.write_text("no database at all" * 100), "is not a database"),
+        (lambda path: path.mkdir(), "must be a file, not a folder"),
+        (newer, "written by a newer version"),
+    ],
+    ids=["not a database", "a folder", "newer"],
+)
+@pytest.mark.parametrize("command", ["history", "run --methods lora --tasks math"])
+def test_a_store_that_cannot_be_used_is_refused(
+    make: Callable[[Path], None], words: str, command: str, harness: Command, tmp_path: Path
+) -> None:
+    make(tmp_path / "store.db")
+    message = refused(harness, tmp_path, *command.split(), "--store", "store.db")
+    assert words in message
+    assert "store.db" in message
+
+
+def test_reading_commands_need_a_store_and_make_none(harness: Command, tmp_path: Path) -> None:
+    for command in ("history", "table", "show 1234", "compare dypam lora"):
+        assert "`harness run` makes one" in refused(harness, tmp_path, *command.split())
