@@ -29,9 +29,9 @@ def locate(name: str) -> Located:
     Raises:
         UserError: There is no such thing, or it has no safetensors or no tokenizer.
     """
-    folder = TINY if name == "tiny" else Path(name)
-    if folder.is_dir():
-        label = name if name == "tiny" else folder.resolve().name
+    folder = TINY if name == "tiny" else Path(name).expanduser()
+    if name and folder.is_dir():
+        label = name if name in ("tiny", "./tiny") else folder.resolve().name
         return Located(Backbone(name=label, revision=_folder_hash(folder)), str(folder.resolve()))
     repository, _, revision = name.partition("@")
     if repository.count("/") != 1 or name.startswith((".", "/", "~")):
@@ -44,12 +44,22 @@ def locate(name: str) -> Located:
 
 def fetch(located: Located) -> Path:
     """Return the folder of a backbone, downloading a hub repository where it is not cached."""
-    if Path(located.place).is_dir():
-        return Path(located.place)
+    folder = Path(located.place)
+    if folder.is_dir():
+        return folder
+    if folder.is_absolute():
+        raise UserError(f"{folder}: the backbone's folder is gone; it was there when planning.")
     from huggingface_hub import snapshot_download  # noqa: PLC0415 (start-up time)
 
     revision = located.backbone.revision
-    return Path(snapshot_download(located.place, revision=revision, allow_patterns=list(FILES)))
+    return Path(
+        snapshot_download(
+            located.place,
+            revision=revision,
+            allow_patterns=list(FILES),
+            ignore_patterns=["*/*"],
+        )
+    )
 
 
 def _folder_hash(folder: Path) -> str:
@@ -57,7 +67,7 @@ def _folder_hash(folder: Path) -> str:
     paths = sorted({path for pattern in FILES for path in folder.glob(pattern)})
     total = sha256()
     for path in paths:
-        total.update(f"{path.name}\0".encode())
+        total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         with path.open("rb") as file:
             while part := file.read(1 << 24):
                 total.update(part)
@@ -67,7 +77,11 @@ def _folder_hash(folder: Path) -> str:
 def _on_the_hub(repository: str, revision: str) -> Backbone:
     """Resolve a revision to a commit: by the hub, or by the local cache where it is not reached."""
     from huggingface_hub import HfApi, snapshot_download  # noqa: PLC0415 (start-up time)
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
+    from huggingface_hub.errors import (  # noqa: PLC0415
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
 
     try:
         info = HfApi().model_info(repository, revision=revision)
@@ -78,7 +92,9 @@ def _on_the_hub(repository: str, revision: str) -> Backbone:
             f"{repository!r} at {revision!r}: {error.server_message or error}\n"
             "  Is the name right? A gated or private model needs `hf auth login`."
         ) from error
-    except OSError as error:
+    except HFValidationError as error:
+        raise UserError(f"{repository!r} is not a backbone: {error}") from error
+    except Exception as error:  # the library's network errors differ between its versions
         try:
             folder = Path(snapshot_download(repository, revision=revision, local_files_only=True))
         except LocalEntryNotFoundError:
@@ -101,4 +117,4 @@ def _require(files: set[str], place: str) -> None:
     if not files & {"tokenizer.json", "tokenizer.model"}:
         missing.append("a tokenizer (tokenizer.json or tokenizer.model)")
     if missing:
-        raise UserError(f"{place}: not a usable backbone, there is no {', no '.join(missing)}.")
+        raise UserError(f"{place}: not a usable backbone. It lacks {', '.join(missing)}.")

@@ -34,7 +34,7 @@ def count(method: MethodSpec, located: Located) -> Count:
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(_config(located))
             adapted = plugin.adapt(model, plugin.configure(**method.fields))
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UserError(f"{method.label} on {located.backbone.name}: {error}") from error
     trainable, total = adapted.get_nb_trainable_parameters()
     return Count(trainable, total, round(100 * trainable / total, 4))

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 import subprocess
 from hashlib import sha256
 from importlib.metadata import version
@@ -28,7 +29,7 @@ def describe() -> dict[str, Any]:
 
 
 def identity(environment: dict[str, Any]) -> str:
-    """Hash what may move a number: packages, torch build, device and driver.
+    """Hash what may move a number: packages, Python's minor version, torch build, device, driver.
 
     Runs of different identities never share a table. Host, commit and threads are recorded only: a
     change of the harness that moves a score raises the recipe's or the protocol's version.
@@ -78,5 +79,7 @@ def _commit() -> dict[str, Any]:
 
 
 def _git(folder: Path, *arguments: str) -> str:
+    if not shutil.which("git"):
+        return ""
     command = ["git", "-C", os.fspath(folder), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -53,18 +54,25 @@ def execute(folders: Sequence[RunFolder], slots: int, launch: Launch) -> Iterato
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+class ClosedError(Exception):
+    """The workers were ended on purpose, which is no failure of the runs at work."""
+
+
 class LocalWorkers:
     """One worker process per slot, on this machine: over its GPUs, or over shares of its cores."""
 
     def __init__(self, environments: Sequence[Mapping[str, str]]) -> None:
         self._environments = environments
         self._workers: dict[int, subprocess.Popen[str]] = {}
+        self._lock, self._closed = threading.Lock(), False
 
     def __call__(self, folder: RunFolder, slot: int) -> int:
-        """Run `folder` on `slot`; a worker that died is replaced for the next run."""
-        worker = self._workers.get(slot)
-        if worker is None:
-            worker = self._workers[slot] = self._start(slot)
+        """Run `folder` on `slot`; a worker that died is replaced for the next run.
+
+        Raises:
+            ClosedError: The workers were ended, and the run with them.
+        """
+        worker = self._worker(slot)
         assert worker.stdin is not None
         assert worker.stdout is not None
         with suppress(BrokenPipeError):
@@ -73,20 +81,34 @@ class LocalWorkers:
         answer = worker.stdout.readline()
         if answer:
             return int(answer)
-        self._workers.pop(slot, None)
-        return worker.wait()
+        status = worker.wait()
+        with self._lock:
+            if self._closed:
+                raise ClosedError
+            _close(self._workers.pop(slot))
+        return status
 
     def __enter__(self) -> "LocalWorkers":
         return self
 
     def __exit__(self, *_: object) -> None:
         """End all workers and the runs at work in them."""
-        for worker in list(self._workers.values()):
-            with suppress(ProcessLookupError):
-                os.killpg(worker.pid, signal.SIGTERM)
-            worker.wait()
-            with worker:
-                """Close its pipes."""
+        with self._lock:
+            self._closed = True
+            for worker in self._workers.values():
+                with suppress(ProcessLookupError):
+                    os.killpg(worker.pid, signal.SIGTERM)
+                worker.wait()
+                _close(worker)
+
+    def _worker(self, slot: int) -> "subprocess.Popen[str]":
+        # Under the lock, so that none is started while the others are ended.
+        with self._lock:
+            if self._closed:
+                raise ClosedError
+            if slot not in self._workers:
+                self._workers[slot] = self._start(slot)
+            return self._workers[slot]
 
     def _start(self, slot: int) -> "subprocess.Popen[str]":
         return subprocess.Popen(
@@ -119,6 +141,14 @@ def slot_environments(slots: int | None, gpus: Sequence[str]) -> list[dict[str, 
     count = slots or min(cores, MOST_CPU_SLOTS)
     threads = str(max(1, cores // count))
     return [{"OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "PASSIVE"}] * count
+
+
+def _close(worker: "subprocess.Popen[str]") -> None:
+    """Close the pipes of a worker that has ended."""
+    for pipe in (worker.stdin, worker.stdout):
+        assert pipe is not None
+        with suppress(BrokenPipeError):
+            pipe.close()
 
 
 def _outcome(folder: RunFolder, status: int) -> Outcome:

@@ -47,7 +47,9 @@ def complete(request: MethodRequest) -> MethodSpec:
 
 def _typed(hint: Any, value: Any) -> Any:
     """Read a value as its field's type says: 24, 24.0 and "24" are one rank, and true is none."""
-    adapter: TypeAdapter[Any] = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
+    adapter: TypeAdapter[Any] = TypeAdapter(
+        hint, config=ConfigDict(arbitrary_types_allowed=True, allow_inf_nan=False)
+    )
     return adapter.validate_python(value, strict=isinstance(value, bool))
 
 

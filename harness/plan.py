@@ -41,10 +41,11 @@ def plan(wish: Wish) -> list[Job]:
     seeds = faults.each(request.parse_seeds, [wish.seeds])
     tasks = faults.each(request.parse_tasks, [wish.tasks])
     settings = faults.each(request.parse_settings, [wish.settings])
-    data = faults.each(lambda task: _data(*task, wish.data), tasks)
+    train = faults.each(lambda task: _training_set(task[0], wish.data), tasks)
+    tests = faults.each(lambda name: _test_set(name, wish.data), [n for _, ns in tasks for n in ns])
     faults.each(lambda pair: counting.count(*pair), product(methods, places))
     faults.raise_if_any()
-    (group, _), (recipe, batches), (train, tests) = tasks[0], settings[0], data[0]
+    (group, names), (recipe, batches) = tasks[0], settings[0]
     weights, adapter = _precision(recipe)
     jobs = {}
     for seed, place, method in product(seeds[0], places, methods):
@@ -52,8 +53,8 @@ def plan(wish: Wish) -> list[Job]:
             method=method,
             backbone=place.backbone,
             group=group,
-            train_data=train,
-            tests=tests,
+            train_data=train[0],
+            tests=dict(zip(names, tests, strict=True)),
             limit=wish.limit,
             train_limit=wish.train_limit,
             train=recipe,
@@ -72,12 +73,16 @@ def _method(text: str) -> MethodSpec:
     return hyperparameters.complete(request.parse_method(text))
 
 
-def _data(group: str, names: Sequence[str], folder: Path | None) -> tuple[Data, dict[str, Data]]:
-    """Describe the training set and the test sets, which reads and checks their files."""
-    benchmarks = {name: plugins.benchmark(name) for name in plugins.group(group).benchmarks}
-    train = load_training(group, plugins.group(group), benchmarks.values(), folder)
-    tests = {name: _described(load_test(name, benchmarks[name], folder)) for name in names}
-    return _described(train), tests
+def _training_set(name: str, folder: Path | None) -> Data:
+    """Describe the training set of a group, which reads and checks its file."""
+    group = plugins.group(name)
+    benchmarks = map(plugins.benchmark, group.benchmarks)
+    return _described(load_training(name, group, benchmarks, folder))
+
+
+def _test_set(name: str, folder: Path | None) -> Data:
+    """Describe a test set, which reads and checks its file."""
+    return _described(load_test(name, plugins.benchmark(name), folder))
 
 
 def _described(data: DataSet) -> Data:

@@ -56,6 +56,7 @@ class RunFolder:
     def create(self, job: Job) -> None:
         """Write spec and job, the first files of a run."""
         self.path.mkdir(parents=True, exist_ok=True)
+        self.drop("failure.json")
         self.write("spec.json", job.spec.model_dump(mode="json"))
         self.write("job.json", job.model_dump(mode="json", exclude={"spec"}))
 
@@ -116,7 +117,7 @@ class RunFolder:
     def _write(self, name: str, text: str) -> None:
         path = self.path / name
         path.parent.mkdir(exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         with partial.open("w") as file:
             file.write(text)
             file.flush()

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from harness import grid, index
 from harness.errors import UserError
 from harness.executor import LocalWorkers, slot_environments, visible_gpus
@@ -70,11 +72,17 @@ def show(store_place: str, prefix: str, as_json: bool) -> str:
 
 def reindex(store_place: str, root: Path) -> str:
     """Add every run folder below `root` to the store."""
-    store = Store(store_place)
-    found = [run for folder in index.folders(root) if (run := index.read(folder))]
-    for one in found:
-        store.add(one)
-    return f"{len(found)} runs of {root} are in {store_place}."
+    store, added, skipped = Store(store_place), 0, []
+    for folder in index.folders(root):
+        try:
+            found = index.read(folder)
+        except ValidationError:
+            skipped.append(f"{folder.path}: the spec is one of another version; left out.")
+            continue
+        if found:
+            store.add(found)
+            added += 1
+    return "\n".join([*skipped, f"{added} runs of {root} are in {store_place}."])
 
 
 def _summary(report: grid.Report, store_place: str) -> str:

@@ -8,19 +8,39 @@ from pathlib import Path
 
 import pytest
 
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from harness import cli
+
+Done = subprocess.CompletedProcess
+Command = Callable[..., "Done[str]"]
 
 
 @pytest.fixture(scope="session")
-def harness() -> Command:
-    """Run the command line as a user does, in a folder, without the user's own settings."""
-    program = Path(sys.executable).with_name("harness")
+def program() -> Command:
+    """Run the command line as a user does: a process, in a folder, without the user's settings."""
+    executable = Path(sys.executable).with_name("harness")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARNESS_")}
 
-    def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [os.fspath(program), *arguments]
+    def run(folder: Path, *arguments: str) -> "Done[str]":
+        command = [os.fspath(executable), *arguments]
         return subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
+
+    return run
+
+
+@pytest.fixture
+def harness(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command line in this process, which has the imports done; workers are real ones."""
+    for name in [name for name in os.environ if name.startswith("HARNESS_")]:
+        monkeypatch.delenv(name)
+
+    def run(folder: Path, *arguments: str) -> "Done[str]":
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["harness", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return Done(arguments, int(ended.value.code or 0), printed.out, printed.err)
 
     return run

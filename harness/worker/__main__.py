@@ -46,10 +46,16 @@ def fork(folder: RunFolder) -> int:
         log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, sys.stdout.fileno())
         os.dup2(log, sys.stderr.fileno())
-        status = run(folder)
-        sys.stdout.flush()
-        # Not sys.exit: what the parent process registered for its own end is none of the child's.
-        os._exit(status)
+        status = FAILED
+        try:
+            status = run(folder)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            # Not sys.exit: what the worker registered for its own end is none of the child's.
+            os._exit(status)
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

@@ -12,15 +12,16 @@ from harness import plugins
 
 Command = Callable[..., Any]
 
-GRID = "run --methods dypam,lora --tasks math --seeds 7,8 --limit 3 --train-limit 40".split()
+GRID = ["run", "--methods", "dypam,lora", "--tasks", "math", "--seeds", "7,8"]
+GRID += ["--limit", "3", "--train-limit", "40"]
 BENCHMARKS = plugins.group("math").benchmarks
 
 
 @pytest.fixture(scope="module")
-def place(harness: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(program: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the grid once."""
     folder = tmp_path_factory.mktemp("main")
-    done = harness(folder, *GRID)
+    done = program(folder, *GRID)
     assert done.returncode == 0, done.stderr
     (folder / "printed.txt").write_text(done.stdout)
     return folder
@@ -171,7 +172,8 @@ def test_a_failed_run_says_why_is_stored_and_does_not_end_the_others(
     assert f"{broken.name} failed: `harness show {broken.name}` says why." in done.stdout
     shown = harness(tmp_path, "show", broken.name).stdout
     assert "status = failed" in shown
-    assert "Traceback" in shown
+    assert "End of" in shown
+    assert "Traceback (most recent call last)" in shown
     statuses = [run["status"] for run in json.loads(harness(tmp_path, "history", "--json").stdout)]
     assert sorted(statuses) == ["failed", "finished", "finished", "finished"]
 

@@ -87,10 +87,10 @@ WHOLE = "Expected a list of objects, or one object a line; is the file cut short
         (changed(2, instruction=["What?"]), ["row 2", "'instruction' holds list, expected text"]),
         (changed(1, answer=""), ["row 1", "'answer' is empty"]),
         (changed(2, instruction=" \n"), ["row 2", "'instruction' is empty"]),
-        (listed(ROWS[:2]), ["2 rows", "the toy set has 3"]),
-        (listed([*ROWS, ROWS[0]]), ["4 rows", "the toy set has 3"]),
-        (b"", ["0 rows", "the toy set has 3"]),
-        (b"[]", ["0 rows", "the toy set has 3"]),
+        (listed(ROWS[:2]), ["2 rows", "toy set has 3"]),
+        (listed([*ROWS, ROWS[0]]), ["4 rows", "toy set has 3"]),
+        (b"", ["0 rows", "toy set has 3"]),
+        (b"[]", ["0 rows", "toy set has 3"]),
     ],
 )
 @pytest.mark.parametrize("end", ["", ".gz"])

@@ -35,13 +35,13 @@ def test_math10k_goes_before_its_substitute_and_is_not_verified(
 def test_a_math10k_of_other_length_is_refused_and_not_replaced(tmp_path: Path) -> None:
     write_training(tmp_path, SUBSTITUTE.places[0], 8412)
     write_training(tmp_path, MATH10K.places[0], 9918)
-    with pytest.raises(DataError, match="9918 rows, but the Math10K has 9919"):
+    with pytest.raises(DataError, match="9918 rows, Math10K has 9919"):
         sets.load_training("math", math, (), tmp_path)
 
 
 def test_a_substitute_of_other_content_is_refused(tmp_path: Path) -> None:
     write_training(tmp_path, SUBSTITUTE.places[0], 8412)
-    with pytest.raises(DataError, match="not the substitute for Math10K on record"):
+    with pytest.raises(DataError, match="not substitute for Math10K as on record"):
         sets.load_training("math", math, (), tmp_path)
 
 
