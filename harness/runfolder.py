@@ -108,7 +108,7 @@ class RunFolder:
                 raise AlreadyRunningError(str(self.path)) from error
             yield
 
-    def end_of_log(self, lines: int = 20) -> str:
+    def end_of_log(self, lines: int = 40) -> str:
         """Return the last lines that the worker printed."""
         if not self.log.exists():
             return ""

@@ -1,5 +1,6 @@
 """The contract of a method: what a file in this folder offers as `method` on its last line."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -46,7 +47,10 @@ class Method:
         Whatever requires a gradient afterwards is what the harness trains, counts and saves. The
         adapter's parameters are float32, also over a base in bfloat16.
         """
-        return peft.get_peft_model(model, config)
+        with warnings.catch_warnings():
+            # PEFT 0.21 reads a property that transformers 5.23 has deprecated.
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            return peft.get_peft_model(model, config)
 
 
 def hyperparameters(config: PeftConfig) -> dict[str, Any]:

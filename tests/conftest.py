@@ -10,6 +10,9 @@ import pytest
 
 from harness import cli
 
+# Test processes share the cores: two threads each would slow all of them down.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 Done = subprocess.CompletedProcess
 Command = Callable[..., "Done[str]"]
 

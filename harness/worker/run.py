@@ -104,7 +104,7 @@ class Run:
         torch.manual_seed(self.spec.seeds.init)
         config = method.configure(**self.spec.method.fields)
         if resumed:
-            return PeftModel.from_pretrained(base, self.folder.adapter, is_trainable=True)
+            return PeftModel.from_pretrained(base, str(self.folder.adapter), is_trainable=True)
         return method.adapt(base, config)
 
     def train(self, model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> None:
