@@ -52,6 +52,8 @@ def quiet_and_deterministic() -> None:
     logging.disable_progress_bar()
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.use_deterministic_algorithms(True, warn_only=True)
+    # Every new tensor would be filled first, to find reads of what was never written.
+    torch.utils.deterministic.fill_uninitialized_memory = False
 
 
 class Run:
