@@ -139,7 +139,7 @@ def test_an_unknown_field_is_refused() -> None:
 
 def test_a_value_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        Recipe().lr = 1.0  # type: ignore
+        Recipe().lr = 1.0  # type: ignore[misc]
 
 
 def data(**changes: Any) -> Data:
