@@ -131,6 +131,7 @@ def test_latex_compiles(two: list[Table], tmp_path: Path) -> None:
     )
     command = ["pdflatex", "-halt-on-error", "paper.tex"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "paper.pdf").exists()
 
 
 @pytest.mark.parametrize("name", ["latex", "markdown"])
