@@ -1,15 +1,20 @@
 """The contract of a method: what a file in this folder offers as `method` on its last line."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import peft
 from peft import PeftConfig, PeftModel
-from peft.tuners.tuners_utils import BaseTuner
-from torch import nn
+from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
+from torch import Tensor, nn
 from transformers import PreTrainedModel
+
+from methods.training.hooks import Plan, StepHooks
+from methods.training.layer_selection import LayerSelection
 
 NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
 """Fields that every PEFT configuration has and that say nothing of the method."""
@@ -28,14 +33,34 @@ class Method:
         parameters: The number of trainable parameters by formula, from a configuration and the
             bare model; the conformance suite holds the real number against it.
         mergeable: Whether the adapter can be folded into the weights.
+        variants: Named fields: ablations by what they leave out, configurations by the paper that
+            used them (`rosa-paper`), and `small` where the defaults need layers larger than those
+            of a test model. `dls` may be among the fields: see `layer_selection`.
+        starts_at_base: Whether the model computes before the first step what it computed without
+            the adapter, with the default fields.
+        check: Raises a ValueError that names layer, value and limit where a configuration does not
+            fit the bare model and PEFT would not say so.
+        notes: Says of an adapted model what PEFT adjusted, one line each.
+        auxiliary_loss: What is added to the mean loss of each training batch, called right after
+            its forward pass.
+        hooks: What is done at each step besides following the gradient.
+        dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
+            of training that any method can take; None for all layers always.
     """
 
     title: str
     paper: str
     config: type[PeftConfig]
-    defaults: Mapping[str, Any]
-    parameters: Callable[[Any, PreTrainedModel], int]
+    parameters: Callable[[Any, PreTrainedModel], int] | None
     mergeable: bool
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    starts_at_base: bool = True
+    check: Callable[[Any, PreTrainedModel], None] | None = None
+    notes: Callable[[PeftModel], list[str]] | None = None
+    auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
+    hooks: Callable[[PeftModel, Plan], StepHooks] | None = None
+    dls: LayerSelection | None = None
 
     def configure(self, **overrides: Any) -> PeftConfig:
         """Build the configuration from the defaults and `overrides`."""
@@ -46,11 +71,72 @@ class Method:
 
         Whatever requires a gradient afterwards is what the harness trains, counts and saves. The
         adapter's parameters are float32, also over a base in bfloat16.
+
+        Raises:
+            ValueError: The configuration does not fit the model.
         """
+        if self.check:
+            self.check(config, model)
         with warnings.catch_warnings():
             # PEFT 0.21 reads a property that transformers 5.23 has deprecated.
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, config)
+
+    def load(self, model: PreTrainedModel, folder: str) -> PeftModel:
+        """Put a saved adapter of this method on `model`, to train on or to evaluate.
+
+        Raises:
+            ValueError: The folder holds an adapter of another method, or of another backbone.
+        """
+        config = PeftConfig.from_pretrained(folder)
+        if type(config) is not self.config:
+            raise ValueError(
+                f"{folder} holds a {type(config).__name__}, not a {self.config.__name__}: it is an "
+                "adapter of another method."
+            )
+        trained_on = config.base_model_name_or_path
+        if trained_on and trained_on != model.name_or_path:
+            raise ValueError(
+                f"{folder} was trained on {trained_on}, not on {model.name_or_path}: load it on "
+                "the backbone it belongs to."
+            )
+        return PeftModel.from_pretrained(model, folder, is_trainable=True)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Parameters of an adapted model.
+
+    Attributes:
+        trainable: Those that train.
+        total: Those of the base and those that the adapter adds; a trained copy takes the place
+            of what it copies and adds nothing.
+    """
+
+    trainable: int
+    total: int
+
+    @cached_property
+    def percent(self) -> float:
+        """Share of the parameters that train: the papers' column."""
+        return 100 * self.trainable / self.total
+
+
+def size(model: PeftModel) -> Size:
+    """Count the parameters of an adapted model."""
+    trainable, total = model.get_nb_trainable_parameters()
+    return Size(trainable, total - _replaced(model))
+
+
+def _replaced(model: PeftModel) -> int:
+    """Count the frozen parameters in whose place a trained copy computes."""
+    originals = {
+        id(parameter): parameter.numel()
+        for layer in model.modules()
+        if isinstance(layer, BaseTunerLayer) and getattr(type(layer), "trains_a_copy", False)
+        for parameter in layer.get_base_layer().parameters()
+    }
+    return sum(originals.values())
 
 
 def hyperparameters(config: PeftConfig) -> dict[str, Any]:
@@ -70,7 +156,50 @@ def register(config: type[PeftConfig], tuner: type[BaseTuner]) -> None:
     peft.mapping.PEFT_TYPE_TO_PREFIX_MAPPING[name] = tuner.prefix
 
 
-def linear_layers(model: PreTrainedModel) -> list[nn.Linear]:
+def require(config: Any, limit: str, holds: Callable[[Any], bool], *names: str) -> None:
+    """Check fields of a configuration.
+
+    Raises:
+        ValueError: A field is not finite, or `holds` is false of it; names field, value and limit.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if not math.isfinite(value) or not holds(value):
+            raise ValueError(f"{name} must be {limit}, not {value}.")
+
+
+def linear_layers(model: PreTrainedModel) -> dict[str, nn.Linear]:
     """Find what PEFT's `target_modules="all-linear"` targets: all but the output embedding."""
     head = model.get_output_embeddings()
-    return [m for m in model.modules() if isinstance(m, nn.Linear) and m is not head]
+    return {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and module is not head
+    }
+
+
+def targeted(config: Any, model: PreTrainedModel) -> dict[str, nn.Linear]:
+    """Find the linear layers that `config.target_modules` names, as PEFT matches them."""
+    if config.target_modules == "all-linear":
+        return linear_layers(model)
+    return {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and BaseTuner._check_target_module_exists(config, name)
+    }
+
+
+def fits_rank(config: Any, model: PreTrainedModel, rank: str = "r") -> None:
+    """Check that a rank is not larger than the layers.
+
+    Raises:
+        ValueError: Names the first layer whose smaller side is below the rank.
+    """
+    value = getattr(config, rank)
+    for name, layer in targeted(config, model).items():
+        limit = min(layer.in_features, layer.out_features)
+        if value > limit:
+            raise ValueError(
+                f"{name} is {layer.out_features} x {layer.in_features}: {rank} may be at most "
+                f"{limit} there, not {value}."
+            )

@@ -9,19 +9,24 @@ Hu et al., 2021. LoRA: Low-Rank Adaptation of Large Language Models, section 4.1
 PEFT's. The configuration is that of the DyPAM paper's baseline: r = 24 on all linear layers, as its
 parameter percentages imply; alpha is left at PEFT's default of 8, as "all other hyperparameters
 follow their default configurations".
+
+Variants: `rosa-paper` (r = 16), `hycam-paper` (r = 64), and the two ablations of RoSA that keep its
+layer selection and replace its modulation by LoRA on queries and keys, `rosa-lr128` and `rosa-lr64`.
 """
 
 from peft import LoraConfig
 from transformers import PreTrainedModel
 
-from methods.base import Method, linear_layers
+from methods.base import Method, fits_rank, targeted
 
 
 def parameters(config: LoraConfig, model: PreTrainedModel) -> int:
-    """Count r (in + out) over the linear layers."""
-    layers = linear_layers(model)
+    """Count r (in + out) over the targeted layers."""
+    layers = targeted(config, model).values()
     return sum(config.r * (layer.in_features + layer.out_features) for layer in layers)
 
+
+QUERY_KEY = {"target_modules": ["q_proj", "k_proj"], "dls": True}
 
 method = Method(
     title="LoRA",
@@ -30,4 +35,12 @@ method = Method(
     defaults={"r": 24, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    check=fits_rank,
+    variants={
+        "dypam-paper": {},
+        "rosa-paper": {"r": 16},
+        "hycam-paper": {"r": 64},
+        "rosa-lr128": {"r": 128, **QUERY_KEY},
+        "rosa-lr64": {"r": 64, **QUERY_KEY},
+    },
 )

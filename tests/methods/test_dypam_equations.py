@@ -62,8 +62,8 @@ class PlainAttention(nn.Module):
     def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:
         base, dypam = self.base, self.dypam
         q_norm, k_norm = (getattr(base, norm, nn.Identity()) for norm in ("q_norm", "k_norm"))
-        query = self.prepare(hidden_states, base.q_proj, q_norm, dypam.dypam_query["default"])
-        key = self.prepare(hidden_states, base.k_proj, k_norm, dypam.dypam_key["default"])
+        query = self.prepare(hidden_states, base.q_proj, q_norm, dypam.adapter_modules["default"].query)
+        key = self.prepare(hidden_states, base.k_proj, k_norm, dypam.adapter_modules["default"].key)
         value = base.v_proj(hidden_states).unflatten(-1, (-1, HEAD_SIZE))
         position = torch.arange(hidden_states.shape[1])
         distance = position[:, None] - position
@@ -107,8 +107,8 @@ def attentions(model: Any) -> list[Any]:
 
 
 def modulations(model: PeftModel) -> list[Any]:
-    both = [(layer.dypam_query, layer.dypam_key) for layer in attentions(model)]
-    return [module["default"] for pair in both for module in pair]
+    both = [layer.adapter_modules["default"] for layer in attentions(model)]
+    return [module for pair in both for module in (pair.query, pair.key)]
 
 
 def plain(name: str, adapted: PeftModel) -> Any:

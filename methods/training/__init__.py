@@ -1,0 +1,1 @@
+"""What a method does in training besides following its gradient."""

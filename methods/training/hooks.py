@@ -1,0 +1,41 @@
+"""The moments of an optimizer step at which a method may act."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a method may know of the training ahead.
+
+    Attributes:
+        steps: Optimizer steps in all.
+        warmup_steps: Those over which the learning rate rises.
+        seed: For choices of its own; apart from start values and order of rows.
+    """
+
+    steps: int
+    warmup_steps: int
+    seed: int
+
+
+class StepHooks:
+    """What a method does at each optimizer step; steps count from 1.
+
+    Gradients are whole when a hook sees them: accumulated over the batches of the step, averaged by
+    the engine, not yet clipped, and in `parameter.grad` under DeepSpeed too. A hook may change them
+    in place.
+    """
+
+    def before_forward(self, step: int) -> None:
+        """Act before the first forward pass of the step."""
+
+    def after_backward(self, step: int) -> None:
+        """Act on the gradients, before they are clipped."""
+
+    def after_step(self, step: int) -> None:
+        """Act on the parameters that the optimizer has just moved; the gradients are still there."""
+
+    def record(self) -> dict[str, Any]:
+        """Return what the run folder keeps, as JSON values by name."""
+        return {}

@@ -1,0 +1,236 @@
+"""Adapters of an attention module: on its queries and keys around RoPE, or on its output."""
+
+import inspect
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from peft import PeftConfig
+from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from methods.tuners.adapter import Adapter, place
+from methods.tuners.copies import CopyLayer
+
+
+class AttentionLayer(nn.Module, BaseTunerLayer):
+    """An attention module and its adapters. A method's own layer says what they do to it."""
+
+    adapter_layer_names = ("adapter_modules",)
+
+    def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
+        super().__init__()
+        self.base_layer = base_layer
+        self.adapter_modules = nn.ModuleDict()
+        self.hooks: list[Any] = []
+        self.watch(decoder_layer)
+
+    def watch(self, decoder_layer: nn.Module) -> None:
+        """Register the forward hooks that the layer needs, in `self.hooks`."""
+
+    def update_layer(self, name: str, adapter: Adapter) -> None:
+        """Add an adapter and train it."""
+        attention: Any = self.base_layer
+        self.adapter_modules[name] = place(adapter, attention.q_proj.weight.device)
+        self.set_adapter(self.active_adapters)
+
+    def active(self) -> list[Any]:
+        """List the adapters that take part in the forward pass."""
+        names = [] if self.disable_adapters else self.active_adapters
+        return [self.adapter_modules[name] for name in names if name in self.adapter_modules]
+
+
+class QueryKeyLayer(AttentionLayer):
+    """Multiplies queries and keys by factors that the adapters compute from the hidden states.
+
+    An adapter's `forward` maps hidden states (batch, tokens, d) to the factors of the queries and
+    of the keys, each (batch, tokens, heads, d_head). They reach queries and keys by forward hooks
+    on the last module before RoPE: the QK-norms where the attention has them, else the projections.
+
+    Where `adapter.after_rope` is set, they multiply the rotated queries and keys. Since the
+    attention rotates inside its own forward, the hook rotates, multiplies and rotates back.
+    """
+
+    def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
+        super().__init__(base_layer, decoder_layer)
+        self._factors: list[tuple[Any, dict[str, Tensor]]] = []
+        self._rotation: tuple[Tensor, Tensor] | None = None
+
+    def watch(self, decoder_layer: nn.Module) -> None:
+        """Hook the last modules before RoPE."""
+        attention: Any = self.base_layer
+        normed = hasattr(attention, "q_norm")
+        query = attention.q_norm if normed else attention.q_proj
+        key = attention.k_norm if normed else attention.k_proj
+        self.hooks = [
+            query.register_forward_hook(partial(self._modulate, "query")),
+            key.register_forward_hook(partial(self._modulate, "key")),
+        ]
+
+    def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """Attend as the base layer does, over modulated queries and keys."""
+        self._rotation = kwargs.get("position_embeddings", args[0] if args else None)
+        for adapter in self.active():
+            query, key = adapter(hidden_states.to(adapter.dtype))
+            self._factors.append((adapter, {"query": query, "key": key}))
+        try:
+            return self.base_layer(hidden_states, *args, **kwargs)
+        finally:
+            self._factors, self._rotation = [], None
+
+    def _modulate(
+        self, kind: str, module: nn.Module, inputs: tuple[Tensor, ...], states: Tensor
+    ) -> Tensor:
+        """Scale `states`: (batch, tokens, heads d_head), or with heads apart from d_head."""
+        for adapter, factors in self._factors:
+            laid_out, heads_first = _laid_out_as(inputs[0], states, factors[kind].to(states.dtype))
+            if adapter.after_rope:
+                states = self._modulate_rotated(states, laid_out, factors[kind], heads_first)
+            else:
+                states = states * laid_out
+        return states
+
+    def _modulate_rotated(
+        self, states: Tensor, laid_out: Tensor, factors: Tensor, heads_first: bool
+    ) -> Tensor:
+        assert self._rotation is not None
+        cos, sin = (part.unsqueeze(1 if heads_first else 2) for part in self._rotation)
+        apart = states.unflatten(-1, (factors.shape[2], -1)) if states.ndim == 3 else states
+        rotated = (apart * cos + _half_turn(apart) * sin) * laid_out.view_as(apart)
+        # Scaled rotations (YaRN) have cos^2 + sin^2 other than 1.
+        back = (rotated * cos - _half_turn(rotated) * sin) / (cos**2 + sin**2)
+        return back.view_as(states)
+
+
+def _half_turn(states: Tensor) -> Tensor:
+    first, second = states.chunk(2, dim=-1)
+    return torch.cat([-second, first], dim=-1)
+
+
+def _laid_out_as(inputs: Tensor, states: Tensor, factors: Tensor) -> tuple[Tensor, bool]:
+    """Reshape factors (batch, tokens, heads, d_head) to the layout of `states`.
+
+    Also returns whether the heads come before the tokens.
+    """
+    if states.ndim < factors.ndim:
+        return factors.flatten(2), False
+    tokens, heads = factors.shape[1:3]
+    # Qwen3 normalises before it moves the heads in front of the tokens, Gemma 3 after. With as
+    # many tokens as heads only the strides of the norm's input tell.
+    heads_first = (
+        states.shape[1] == heads if tokens != heads else inputs.stride(1) < inputs.stride(2)
+    )
+    return (factors.transpose(1, 2) if heads_first else factors), heads_first
+
+
+class AttentionTuner(BaseTuner):
+    """Puts the method's layer around every targeted attention module of the language model.
+
+    Where the configuration has `train_norms`, the norm weights of every decoder layer are trained
+    beside it, as copies, so that the adapter can be saved, disabled and taken off.
+    """
+
+    prefix = "adapter_"
+    tuner_layer_cls = (AttentionLayer, CopyLayer)
+    target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
+    layer: ClassVar[type[AttentionLayer]]
+    adapter: ClassVar[type[Adapter]]
+    not_mergeable: ClassVar[str]
+    """Why the adapter cannot be merged into the weights."""
+
+    def _prepare_model(self, peft_config: PeftConfig, model: nn.Module) -> None:
+        if any(is_rotary(module) for module in model.modules()):
+            return
+        raise ValueError(
+            f"{type(model).__name__} has no rotary attention (RoPE) with q_proj and k_proj, and "
+            f"{type(self).__name__} adapts nothing else. Take a backbone such as Llama, Qwen or "
+            "Gemma."
+        )
+
+    @staticmethod
+    def _check_target_module_exists(peft_config: Any, key: str) -> Any:
+        """Match the names of attention modules, and those of norms if they are trained."""
+        if peft_config.train_norms and is_layer_norm(key):
+            return True
+        return BaseTuner._check_target_module_exists(peft_config, key)
+
+    def _create_and_replace(  # noqa: PLR0913, PLR0917 (the signature is PEFT's)
+        self,
+        peft_config: Any,
+        adapter_name: str,
+        target: nn.Module,
+        target_name: str,
+        parent: nn.Module,
+        current_key: str,
+        parameter_name: str | None = None,
+    ) -> None:
+        if is_layer_norm(current_key):
+            CopyLayer.put(adapter_name, target, target_name, parent, memo={})
+            return
+        attention: Any = target.base_layer if isinstance(target, AttentionLayer) else target
+        if not is_rotary(attention):
+            return  # the attention of a vision tower
+        try:
+            adapter = self.adapter(attention, peft_config)
+        except ValueError as error:
+            raise ValueError(f"{current_key}: {error}") from error
+        if not isinstance(target, AttentionLayer):
+            target = self.layer(attention, parent)
+            setattr(parent, target_name, target)
+        target.update_layer(adapter_name, adapter)
+
+    def _replace_module(
+        self, parent: nn.Module, child_name: str, new_module: nn.Module, child: Any
+    ) -> None:
+        for hook in getattr(child, "hooks", ()):
+            hook.remove()
+        setattr(parent, child_name, new_module)
+
+    def adapters(self) -> dict[str, Any]:
+        """List the active adapters by the name of their layer."""
+        return {
+            name: layer.adapter_modules[adapter]
+            for name, layer in self.model.named_modules()
+            if isinstance(layer, AttentionLayer)
+            for adapter in layer.active_adapters
+            if adapter in layer.adapter_modules
+        }
+
+    def _check_merge_allowed(self) -> None:
+        raise ValueError(
+            f"{type(self).__name__} cannot be merged: {self.not_mergeable} Keep the adapter, or "
+            "take it off with `unload()`."
+        )
+
+
+def is_rotary(module: nn.Module) -> bool:
+    """Whether `module` is an attention that rotates its queries and keys."""
+    projects = hasattr(module, "q_proj") and hasattr(module, "k_proj")
+    return projects and "position_embeddings" in inspect.signature(module.forward).parameters
+
+
+def attention_shape(attention: Any) -> tuple[int, int, int, int]:
+    """Return hidden size, query heads, key heads and head size of an attention module.
+
+    Raises:
+        ValueError: The head size is odd, so that dimensions do not pair up for RoPE.
+    """
+    d_head = attention.head_dim
+    if d_head % 2:
+        raise ValueError(f"the head size is {d_head}; RoPE pairs dimensions, so it must be even.")
+    heads = attention.q_proj.out_features // d_head
+    return attention.q_proj.in_features, heads, attention.k_proj.out_features // d_head, d_head
+
+
+def is_layer_norm(key: str) -> bool:
+    """Whether a module's name is that of a norm of a decoder layer: two, or four in Gemma."""
+    return key.rpartition(".")[2].endswith("layernorm") and ".layers." in f".{key}"
+
+
+def layer_norm_parameters(model: PreTrainedModel) -> int:
+    """Count the norm weights that `train_norms` trains."""
+    modules = dict(model.named_modules())
+    return sum(
+        p.numel() for key in modules if is_layer_norm(key) for p in modules[key].parameters()
+    )
