@@ -1,0 +1,173 @@
+"""RoSA: enhance the low-frequency dimensions of queries and keys, in the layers that matter.
+
+    S_Q = SiLU(B A h_t)                 signal of the query heads, of d_low numbers each     eq. 1
+    S_K = D C S_Q                       for grouped-query attention; S_K = S_Q without it    eq. 2
+    z_i <- z_i + z_i alpha S_i          on the slowest rotary dimensions of each head        eq. 3
+
+h_t is the input of the query and key projections, of shape (d,). d_low = r_low d_head: the last
+d_low / 2 dimensions of each half of a head, which RoPE turns the slowest. Both halves have signals
+of their own. With H query and K key heads: A (r, d), C (r, H d_low) and D (K d_low, r) uniform as
+Kaiming; B (H d_low, r) zero, so that S = 0 and training starts at the base. One layer has
+
+    d r + r H d_low + (H + K) d_low r      without the last term if H = K
+
+parameters, and the norm weights of the layer where `train_norms` is set. A token's signal depends
+on that token alone, so enhanced keys can be cached. It cannot be merged.
+
+In training, dynamic layer selection updates half of the layers at a time: eq. 4 to 6, written in
+`training/layer_selection.py` because every method can take it (`lora[dls=true]`).
+
+RoSA: Enhancing Parameter-Efficient Fine-Tuning via RoPE-aware Selective Adaptation, AAAI 2026,
+arXiv 2511.21733. (Two other papers use the acronym: "robust adaptation" and "rotational sparse
+adaptation".) What the paper leaves open, and the choice made:
+
+- W_GQA: the full matrix of eq. 2 fits none of the printed percentages; one of rank r fits all.
+- Before or after RoPE: before, where the section describes the selection; `post-rope` is after.
+- Before or after QK-norm (Qwen3, Gemma 3): after it, right before RoPE.
+- The hidden state: after the input norm, as in the released code of the same group's HyCAM.
+- Start values: as above, the identity.
+- Whether the norms train: the text trains none, the percentages count those of every layer. Text;
+  `train_norms` trains them.
+
+Variants: `roae-only` (no layer selection), `roae-0.5` (r_low = 0.5), both ablations of the paper,
+whose other two are `lora:rosa-lr128` and `lora:rosa-lr64`; `post-rope`; `frozen-layers`, whose layer
+selection keeps AdamW's momentum from moving a layer that is not selected; `rosa-paper`, which
+counts as the tables do, norms included.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from peft import PeftConfig
+from torch import Tensor, nn
+from torch.nn.functional import silu
+from transformers import PreTrainedModel
+
+from methods.base import Method, register, require
+from methods.training.layer_selection import LayerSelection
+from methods.tuners.adapter import Adapter
+from methods.tuners.attention import (
+    AttentionTuner,
+    QueryKeyLayer,
+    attention_shape,
+    layer_norm_parameters,
+)
+
+
+@dataclass
+class RoSAConfig(PeftConfig):
+    """Hyperparameters of RoSA's attention enhancement (RoAE), appendix of the paper.
+
+    Attributes:
+        r: Rank of the projections.
+        r_low: Share of a head's dimensions that is enhanced: the slowest.
+        alpha: Strength of the enhancement.
+        after_rope: Whether the rotated queries and keys are enhanced, or those before rotation.
+        train_norms: Whether the norms of each decoder layer are trained too.
+        target_modules: Names of the attention modules; those without RoPE, as in a vision tower,
+            are left alone.
+    """
+
+    peft_type = "ROSA"
+
+    r: int = 128
+    r_low: float = 0.25
+    alpha: float = 0.1
+    after_rope: bool = False
+    train_norms: bool = False
+    target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]
+        self.peft_type = RoSAConfig.peft_type
+        require(self, "at least 1", lambda value: value >= 1, "r")
+        require(self, "above 0 and at most 1", lambda value: 0 < value <= 1, "r_low")
+        require(self, "above 0", lambda value: value > 0, "alpha")
+        if not isinstance(self.target_modules, str):
+            self.target_modules = set(self.target_modules)
+
+
+class RoAE(Adapter):
+    """The factors 1 + alpha S of queries and keys of one layer."""
+
+    def __init__(self, attention: Any, config: RoSAConfig) -> None:
+        super().__init__()
+        d, self.heads, self.keys, d_head = attention_shape(attention)
+        self.half, self.slow = d_head // 2, slow_pairs(d_head, config.r_low)
+        self.alpha, self.after_rope = config.alpha, config.after_rope
+        signals, key_signals = 2 * self.slow * self.heads, 2 * self.slow * self.keys
+        self.A = nn.Linear(d, config.r, bias=False)
+        self.B = nn.Linear(config.r, signals, bias=False)
+        nn.init.zeros_(self.B.weight)
+        if self.keys != self.heads:
+            self.C = nn.Linear(signals, config.r, bias=False)
+            self.D = nn.Linear(config.r, key_signals, bias=False)
+
+    def forward(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Map hidden states (batch, tokens, d) to the factors of queries and keys."""
+        signal = silu(self.B(self.A(h)))
+        query = self._factors(signal.unflatten(-1, (self.heads, -1)))
+        if self.keys == self.heads:
+            return query, query
+        return query, self._factors(self.D(self.C(signal)).unflatten(-1, (self.keys, -1)))
+
+    def _factors(self, signal: Tensor) -> Tensor:
+        """Spread (batch, tokens, heads, d_low) over the head, with 1 on the fast dimensions."""
+        first, second = (1 + self.alpha * signal).chunk(2, dim=-1)
+        fast = signal.new_ones(*signal.shape[:3], self.half - self.slow)
+        return torch.cat([fast, first, fast, second], dim=-1)
+
+
+def slow_pairs(d_head: int, r_low: float) -> int:
+    """Return d_low / 2, the number of rotary pairs that are enhanced.
+
+    Raises:
+        ValueError: r_low d_head / 2 is not a whole number.
+    """
+    pairs = r_low * d_head / 2
+    if pairs != int(pairs) or pairs < 1:
+        raise ValueError(
+            f"r_low = {r_low} of a head of {d_head} is {pairs} rotary pairs; take a multiple of "
+            f"{2 / d_head}."
+        )
+    return int(pairs)
+
+
+class RoSAModel(AttentionTuner):
+    """Puts a `RoAE` on every attention module."""
+
+    layer = QueryKeyLayer
+    adapter = RoAE
+    not_mergeable = "its factors depend on the token."
+
+
+register(RoSAConfig, RoSAModel)
+
+
+def parameters(config: RoSAConfig, model: PreTrainedModel) -> int:
+    """Count the formula of the module docstring over the layers."""
+    shape = model.config.get_text_config()
+    d, heads, keys = shape.hidden_size, shape.num_attention_heads, shape.num_key_value_heads
+    d_low = 2 * slow_pairs(getattr(shape, "head_dim", None) or d // heads, config.r_low)
+    layer = d * config.r + config.r * heads * d_low
+    layer += (heads + keys) * d_low * config.r if heads != keys else 0
+    norms = layer_norm_parameters(model) if config.train_norms else 0
+    return int(shape.num_hidden_layers * layer + norms)
+
+
+method = Method(
+    title="RoSA",
+    paper="https://arxiv.org/abs/2511.21733",
+    config=RoSAConfig,
+    parameters=parameters,
+    mergeable=False,
+    dls=LayerSelection(),
+    variants={
+        "roae-only": {"dls": False},
+        "roae-0.5": {"r_low": 0.5},
+        "post-rope": {"after_rope": True},
+        "frozen-layers": {"dls": {"freeze": True}},
+        "rosa-paper": {"train_norms": True},
+    },
+)
