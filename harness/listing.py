@@ -1,15 +1,19 @@
 """What there is: methods, benchmarks, data files."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import plugins
 from harness.errors import UserError, unknown
 from results.grid import grid
 from tasks.base import DataFile
 from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, locate, read
+
+if TYPE_CHECKING:
+    from harness.spec import MethodSpec
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ def methods(name: str | None, backbone: str | None) -> Listing:
         for one in ([name] if name else names)
     ]
     if backbone:
-        rows = [row | _counted(row["method"], backbone) for row in rows]
+        rows = _counted([row["method"] for row in rows], backbone)
     text = _table(rows)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
@@ -123,17 +127,40 @@ def _no_folder() -> Listing:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    lines = [[str(value) for value in row.values()] for row in rows]
+    lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
     return grid(list(rows[0]), lines, align="l" * len(rows[0]))
 
 
-def _counted(name: str, backbone: str) -> dict[str, Any]:
-    from harness import backbones  # noqa: PLC0415 (start-up time)
-    from harness.counting import count  # noqa: PLC0415
+def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:
+    """Count methods on the shapes of a backbone, and their variants that are named after papers."""
+    from harness.counting import shapes  # noqa: PLC0415 (start-up time)
     from harness.hyperparameters import complete  # noqa: PLC0415
-    from harness.request import MethodRequest  # noqa: PLC0415
+    from harness.request import parse_method  # noqa: PLC0415
 
-    return asdict(count(complete(MethodRequest(name)), backbones.locate(backbone)))
+    found = shapes(backbone)
+    rows, counted = [], {}
+    for text in [text for name in names for text in _with_papers(name)]:
+        spec = complete(parse_method(text))
+        same = json.dumps([spec.name, spec.fields], sort_keys=True)
+        if same not in counted:
+            counted[same] = [_count(spec, name, config) for name, config in found.items()]
+        rows += [{"method": spec.label, **row} for row in counted[same]]
+    return rows
+
+
+def _with_papers(name: str) -> list[str]:
+    papers = [variant for variant in plugins.method(name).variants if variant.endswith("-paper")]
+    return [name, *(f"{name}:{paper}" for paper in papers)]
+
+
+def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
+    from harness.counting import count_on  # noqa: PLC0415 (start-up time)
+
+    try:
+        found = asdict(count_on(spec, backbone, config))
+    except UserError as error:
+        found = {"trainable": None, "total": None, "percent": None, "notes": [str(error)]}
+    return {"backbone": backbone, **found, "notes": "; ".join(found["notes"])}
 
 
 def _fields(name: str) -> list[str]:

@@ -8,10 +8,12 @@ from pathlib import Path
 import torch
 
 from harness import backbones, counting, hyperparameters, plugins, request
+from harness.backbones import Located
+from harness.errors import UserError
 from harness.protocol import PAPER
 from harness.request import Faults
 from harness.runfolder import Job
-from harness.spec import Data, MethodSpec, Precision, Recipe, Seeds, Spec
+from harness.spec import BatchPlan, Data, MethodSpec, Precision, Recipe, Seeds, Spec
 from tasks.data.sets import DataSet, load_test, load_training
 
 
@@ -36,14 +38,20 @@ def plan(wish: Wish) -> list[Job]:
         UserError: With all faults of the wish.
     """
     faults = Faults()
-    methods = faults.each(_method, request.split_list(wish.methods) or [""])
     places = faults.each(backbones.locate, request.split_list(wish.backbones) or [""])
+    methods = []
+    for text in request.split_list(wish.methods) or [""]:
+        if text == "all":
+            methods += faults.each(lambda name: _fitting(name, places), plugins.names("methods"))
+        else:
+            methods += faults.each(_method, [text])
     seeds = faults.each(request.parse_seeds, [wish.seeds])
     tasks = faults.each(request.parse_tasks, [wish.tasks])
     settings = faults.each(request.parse_settings, [wish.settings])
     train = faults.each(lambda task: _training_set(task[0], wish.data), tasks)
     tests = faults.each(lambda name: _test_set(name, wish.data), [n for _, ns in tasks for n in ns])
     faults.each(lambda pair: counting.count(*pair), product(methods, places))
+    faults.each(lambda pair: _trains_with(*pair), product(methods, settings))
     faults.raise_if_any()
     (group, names), (recipe, batches) = tasks[0], settings[0]
     weights, adapter = _precision(recipe)
@@ -71,6 +79,30 @@ def plan(wish: Wish) -> list[Job]:
 
 def _method(text: str) -> MethodSpec:
     return hyperparameters.complete(request.parse_method(text))
+
+
+def _fitting(name: str, places: Sequence[Located]) -> MethodSpec:
+    """Complete a method, as its variant `small` where its defaults fit no layer of a backbone."""
+    spec = _method(name)
+    if "small" in plugins.method(name).variants:
+        try:
+            for place in places:
+                counting.count(spec, place)
+        except UserError:
+            return _method(f"{name}:small")
+    return spec
+
+
+def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan]) -> None:
+    """Refuse what DeepSpeed's own copy of the parameters would not notice."""
+    frozen = (method.fields["dls"] or {}).get("freeze", False)
+    moves = plugins.method(method.name).moves_parameters
+    if settings[0].engine == "deepspeed" and (frozen or moves):
+        why = "skips layers in the optimizer" if frozen else "changes parameters between steps"
+        raise UserError(
+            f"{method.label} {why}, which ZeRO-1's partitioned optimizer does not notice. Take "
+            "--set train.engine=torch."
+        )
 
 
 def _training_set(name: str, folder: Path | None) -> Data:

@@ -8,7 +8,7 @@ import pkgutil
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Kind = Literal["methods", "tasks", "groups"]
 
 PACKAGES: dict[Kind, str] = {"methods": "methods", "tasks": "tasks", "groups": "tasks.groups"}
+OF_PEFT = "peft:"
+SHARED = ("methods.tuners.", "methods.training.")
+
 OFFERS: dict[Kind, str] = {"methods": "method", "tasks": "benchmark", "groups": "group"}
 
 
@@ -31,7 +34,18 @@ def names(kind: Kind) -> list[str]:
 
 
 def method(name: str) -> "Method":
-    """Load a method; imports torch and peft."""
+    """Load a method, or make one of `peft:TYPE`; imports torch and peft.
+
+    Raises:
+        UserError: PEFT has no such type, or it is not one that adapts layers.
+    """
+    if name.startswith(OF_PEFT):
+        from methods.base import of_peft  # noqa: PLC0415 (start-up time)
+
+        try:
+            return of_peft(name.removeprefix(OF_PEFT))
+        except ValueError as error:
+            raise UserError(str(error)) from error
     found: Method = _load("methods", name)
     return found
 
@@ -66,8 +80,30 @@ def docstring(kind: Kind, name: str) -> str:
 
 
 def source_hash(name: str) -> str:
-    """Hash the file of a method, so that a changed method is another method to the store."""
-    return sha256(_source("methods", name).read_bytes()).hexdigest()
+    """Hash the source of a method, so that a changed method is another method to the store.
+
+    That is its file and the files of `methods/tuners` and `methods/training` that it builds on; of
+    `peft:TYPE`, the version of PEFT.
+    """
+    if name.startswith(OF_PEFT):
+        return sha256(f"peft {version('peft')}".encode()).hexdigest()
+    total = sha256()
+    for path in _with_imports(_source("methods", name)):
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def _with_imports(path: Path) -> list[Path]:
+    """List a file and what it imports from the shared parts of `methods`, each once."""
+    found = [path]
+    for one in found:
+        for node in ast.walk(ast.parse(one.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SHARED):
+                spec = find_spec(str(node.module))
+                assert spec is not None
+                if (place := Path(str(spec.origin))) not in found:
+                    found.append(place)
+    return found
 
 
 def _load(kind: Kind, name: str) -> Any:

@@ -24,10 +24,11 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class MethodRequest:
-    """A method by name, with the fields that the user set."""
+    """A method by name, one of its variants if any, and the fields that the user set."""
 
     name: str
     overrides: dict[str, Any] = field(default_factory=dict)
+    variant: str | None = None
 
 
 class Faults:
@@ -69,18 +70,25 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_method(text: str) -> MethodRequest:
-    """Parse `name` or `name[field=value,...]`.
+    """Parse `name`, `name:variant`, `peft:TYPE`, each with `[field=value,...]` or without.
 
-    >>> parse_method("lora[r=64,target_modules=all-linear]")
-    MethodRequest(name='lora', overrides={'r': 64, 'target_modules': 'all-linear'})
+    >>> parse_method("lora:rosa-paper[lora_alpha=32]")
+    MethodRequest(name='lora', overrides={'lora_alpha': 32}, variant='rosa-paper')
+    >>> parse_method("peft:WAVEFT")
+    MethodRequest(name='peft:WAVEFT', overrides={}, variant=None)
     """
-    name, bracket, rest = text.partition("[")
+    called, bracket, rest = text.partition("[")
     if bracket and not rest.endswith("]"):
         raise UserError(f"{text!r}: no closing bracket. Write for example lora[r=64].")
+    name, _, variant = called.partition(":")
+    overrides = dict(_assignment(part) for part in split_list(rest[:-1]))
+    if name == "peft" and variant:
+        return MethodRequest(f"peft:{variant}", overrides)
     if name not in plugins.names("methods"):
         known = plugins.names("methods")
-        raise UserError(unknown("method", name, known, "To add one: methods/README.md"))
-    return MethodRequest(name, dict(_assignment(part) for part in split_list(rest[:-1])))
+        hint = "Any other tuner of PEFT: peft:TYPE. To add a method: methods/README.md"
+        raise UserError(unknown("method", name, known, hint))
+    return MethodRequest(name, overrides, variant or None)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ environment.json  the stack
 events.jsonl      phases, every training step, every validation, as they happen
 log.txt           what the worker printed
 adapter/          the adapter of the lowest validation loss, and train.json
+method.json       what the method kept of its training, such as the layers that it selected
 generations/      one file per benchmark: prompt id, tokens, text
 verdicts/         one file per benchmark: what was extracted, and whether it is right
 result.json       written last: the run is finished

@@ -75,7 +75,10 @@ class BatchPlan(Value):
 
 
 class MethodSpec(Value):
-    """A method with all its fields, defaults included, and the hash of its file."""
+    """A method with all its fields, defaults included, and the hash of its source.
+
+    The label is how people call it, and no part of what a run is named by.
+    """
 
     name: str
     label: str
@@ -135,17 +138,17 @@ class Spec(Value):
     @property
     def run_id(self) -> str:
         """Name the run by its content: the same spec is never run twice."""
-        return _hash(self.model_dump(mode="json"))
+        return self._hash_without({"method": {"label"}})
 
     @property
     def setting(self) -> str:
         """Name what runs must have in common to share a table: all but method, backbone, seeds."""
-        return _hash(self.model_dump(mode="json", exclude={"method", "backbone", "seeds"}))
+        return self._hash_without({"method", "backbone", "seeds"})
 
     @property
     def series(self) -> str:
         """Name what the seeds of one row have in common: all but the seeds."""
-        return _hash(self.model_dump(mode="json", exclude={"seeds"}))
+        return self._hash_without({"method": {"label"}, "seeds": True})
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -162,7 +165,7 @@ class Spec(Value):
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 
-
-def _hash(value: dict[str, Any]) -> str:
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return sha256(canonical.encode()).hexdigest()[:16]
+    def _hash_without(self, exclude: Any) -> str:
+        value = self.model_dump(mode="json", exclude=exclude)
+        canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        return sha256(canonical.encode()).hexdigest()[:16]

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +45,7 @@ class Method:
         auxiliary_loss: What is added to the mean loss of each training batch, called right after
             its forward pass.
         hooks: What is done at each step besides following the gradient.
+        moves_parameters: Whether the hooks change trained parameters besides their gradients.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -60,11 +62,28 @@ class Method:
     notes: Callable[[PeftModel], list[str]] | None = None
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
     hooks: Callable[[PeftModel, Plan], StepHooks] | None = None
+    moves_parameters: bool = False
     dls: LayerSelection | None = None
 
     def configure(self, **overrides: Any) -> PeftConfig:
-        """Build the configuration from the defaults and `overrides`."""
-        return self.config(task_type="CAUSAL_LM", **{**self.defaults, **overrides})
+        """Build the configuration from the defaults and `overrides`; `dls` is no part of it."""
+        chosen = {**self.defaults, **overrides}
+        chosen.pop("dls", None)
+        return self.config(task_type="CAUSAL_LM", **chosen)
+
+    def layer_selection(self, values: Mapping[str, Any]) -> LayerSelection | None:
+        """Read the field `dls`: true and false switch it, an object sets its settings.
+
+        Raises:
+            ValueError: A setting does not exist, or is out of its bounds.
+        """
+        chosen = values.get("dls", self.dls is not None)
+        if not isinstance(chosen, Mapping):
+            return (self.dls or LayerSelection()) if chosen else None
+        known = [field.name for field in fields(LayerSelection)]
+        if unknown := sorted(chosen.keys() - set(known)):
+            raise ValueError(f"dls has no setting {unknown[0]!r}. Known: {', '.join(known)}")
+        return LayerSelection(**chosen)
 
     def adapt(self, model: PreTrainedModel, config: PeftConfig) -> PeftModel:
         """Freeze `model` and put the adapter into it, in place.
@@ -154,6 +173,40 @@ def register(config: type[PeftConfig], tuner: type[BaseTuner]) -> None:
     peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name] = config
     peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING[name] = tuner
     peft.mapping.PEFT_TYPE_TO_PREFIX_MAPPING[name] = tuner.prefix
+
+
+def of_peft(kind: str) -> Method:
+    """Make a method, on all linear layers, of a tuner that PEFT ships and that has no file here.
+
+    Raises:
+        ValueError: There is no such type, or it puts tokens before the prompt instead of adapting
+            layers, which the training loop here does not know.
+    """
+    configs = {
+        str(name.value): peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name]
+        for name in peft.PeftType
+        if name in peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING
+    }
+    usable = [
+        name
+        for name, one in configs.items()
+        if "target_modules" in {field.name for field in fields(one)}
+    ]
+    if kind not in usable:
+        near = get_close_matches(kind.upper(), usable, n=1)
+        meant = f" Did you mean peft:{near[0]}?" if near else ""
+        raise ValueError(
+            f"'peft:{kind}' is not a tuner of PEFT {peft.__version__} that adapts layers.{meant}\n"
+            f"  Known: {', '.join(sorted(usable))}"
+        )
+    return Method(
+        title=kind,
+        paper="https://huggingface.co/docs/peft",
+        config=configs[kind],
+        parameters=None,
+        mergeable=False,
+        defaults={"target_modules": "all-linear"},
+    )
 
 
 def require(config: Any, limit: str, holds: Callable[[Any], bool], *names: str) -> None:

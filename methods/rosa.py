@@ -30,9 +30,9 @@ adaptation".) What the paper leaves open, and the choice made:
   `train_norms` trains them.
 
 Variants: `roae-only` (no layer selection), `roae-0.5` (r_low = 0.5), both ablations of the paper,
-whose other two are `lora:rosa-lr128` and `lora:rosa-lr64`; `post-rope`; `frozen-layers`, whose layer
-selection keeps AdamW's momentum from moving a layer that is not selected; `rosa-paper`, which
-counts as the tables do, norms included.
+whose other two are `lora:rosa-lr128` and `lora:rosa-lr64`; `post-rope`; `frozen-layers`, where
+AdamW's momentum does not move a layer that is not selected; `rosa-paper`, which counts as the
+tables do, norms included.
 """
 
 from dataclasses import dataclass, field
@@ -94,7 +94,7 @@ class RoAE(Adapter):
     def __init__(self, attention: Any, config: RoSAConfig) -> None:
         super().__init__()
         d, self.heads, self.keys, d_head = attention_shape(attention)
-        self.half, self.slow = d_head // 2, slow_pairs(d_head, config.r_low)
+        self.pairs, self.slow = d_head // 2, slow_pairs(d_head, config.r_low)
         self.alpha, self.after_rope = config.alpha, config.after_rope
         signals, key_signals = 2 * self.slow * self.heads, 2 * self.slow * self.keys
         self.A = nn.Linear(d, config.r, bias=False)
@@ -115,7 +115,7 @@ class RoAE(Adapter):
     def _factors(self, signal: Tensor) -> Tensor:
         """Spread (batch, tokens, heads, d_low) over the head, with 1 on the fast dimensions."""
         first, second = (1 + self.alpha * signal).chunk(2, dim=-1)
-        fast = signal.new_ones(*signal.shape[:3], self.half - self.slow)
+        fast = signal.new_ones(*signal.shape[:3], self.pairs - self.slow)
         return torch.cat([fast, first, fast, second], dim=-1)
 
 

@@ -1,16 +1,77 @@
-"""Accelerate, over plain torch or DeepSpeed ZeRO-1."""
+"""Accelerate, over plain torch or DeepSpeed ZeRO-1: where the two differ in a step."""
 
 import os
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from accelerate import Accelerator, DeepSpeedPlugin
+from torch import Tensor, nn
 
 from harness.spec import Recipe
+from methods.training.hooks import StepHooks
 
 
-def accelerator(recipe: Recipe) -> Accelerator:
+class Engine:
+    """Takes backward passes and optimizer steps, and shows the gradients to the hooks."""
+
+    def __init__(self, recipe: Recipe, hooks: Sequence[StepHooks]) -> None:
+        self.hooks, self.max_grad_norm = hooks, recipe.max_grad_norm
+        self.accelerator = _accelerator(recipe)
+        self.parameters: list[nn.Parameter] = []
+        self.optimizer: Any = None
+
+    def prepare(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
+        """Hand model and optimizer over; return the model to call from now on."""
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        wrapped, self.optimizer = self.accelerator.prepare(model, optimizer)
+        return wrapped
+
+    def backward(self, model: Any, loss: Tensor) -> bool:
+        """Add the gradients of a batch; return whether those of the step are whole now."""
+        whole = bool(self.accelerator.sync_gradients)
+        if self.accelerator.distributed_type == "DEEPSPEED":
+            # Accelerate would take the optimizer step too, before a hook could see the gradients.
+            model.set_gradient_accumulation_boundary(is_boundary=whole)
+            model.backward(loss)
+        else:
+            self.accelerator.backward(loss)
+        return whole
+
+    def step(self, model: Any, number: int) -> None:
+        """Let the hooks see the gradients, clip them, and move the parameters."""
+        if self.accelerator.distributed_type == "DEEPSPEED":
+            self._show_gradients(number)
+            model.step()
+            return
+        for hook in self.hooks:
+            hook.after_backward(number)
+        self.accelerator.clip_grad_norm_(self.parameters, self.max_grad_norm)
+        self.optimizer.step()
+        for hook in self.hooks:
+            hook.after_step(number)
+        self.optimizer.zero_grad()
+
+    def _show_gradients(self, number: int) -> None:
+        """Copy DeepSpeed's own gradients to where hooks look for them, and back."""
+        if not self.hooks:
+            return
+        from deepspeed.utils import (  # noqa: PLC0415 (seconds)
+            safe_get_full_grad,
+            safe_set_full_grad,
+        )
+
+        for parameter in self.parameters:
+            parameter.grad = safe_get_full_grad(parameter).to(parameter.dtype)
+        for hook in self.hooks:
+            hook.after_backward(number)
+        for parameter in self.parameters:
+            seen, parameter.grad = parameter.grad, None
+            safe_set_full_grad(parameter, torch.zeros_like(parameter) if seen is None else seen)
+
+
+def _accelerator(recipe: Recipe) -> Accelerator:
     """Set up the engine of the recipe for this one process."""
     steps = recipe.accumulation_steps
     if recipe.engine == "torch":

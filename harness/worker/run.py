@@ -20,6 +20,7 @@ from harness.worker import encode, score
 from harness.worker import train as training
 from harness.worker.generate import generate
 from harness.worker.journal import Journal
+from methods.base import size
 from tasks.base import Row
 from tasks.data.sets import load_test, load_training
 
@@ -62,6 +63,7 @@ class Run:
     def __init__(self, folder: RunFolder, job: Job, journal: Journal) -> None:
         self.folder, self.job, self.journal = folder, job, journal
         self.spec: Spec = job.spec
+        self.method = plugins.method(self.spec.method.name)
         self.data = None if job.data_folder is None else Path(job.data_folder)
 
     def stages(self) -> dict[str, Any]:
@@ -77,11 +79,12 @@ class Run:
             self.answer(name, model, tokenizer)
         with self.journal.phase("score"):
             scores = [score for name in self.spec.tests for score in self.score(name)]
-        trainable, total = model.get_nb_trainable_parameters()
+        parameters = size(model)
         return {
             "resumed": resumed,
-            "trainable_parameters": trainable,
-            "total_parameters": total,
+            "trainable_parameters": parameters.trainable,
+            "total_parameters": parameters.total,
+            "notes": self.method.notes(model) if self.method.notes else [],
             "adapter_bytes": (self.folder.adapter / "adapter_model.safetensors").stat().st_size,
             "peak_memory_bytes": peak_memory_bytes(),
             "training": self.folder.read("adapter/train.json"),
@@ -102,12 +105,10 @@ class Run:
 
     def adapted(self, base: Any, resumed: bool) -> PeftModel:
         """Put the method on the model: at its start, or as an earlier attempt trained it."""
-        method = plugins.method(self.spec.method.name)
         torch.manual_seed(self.spec.seeds.init)
-        config = method.configure(**self.spec.method.fields)
         if resumed:
-            return PeftModel.from_pretrained(base, str(self.folder.adapter), is_trainable=True)
-        return method.adapt(base, config)
+            return self.method.load(base, str(self.folder.adapter))
+        return self.method.adapt(base, self.method.configure(**self.spec.method.fields))
 
     def train(self, model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> None:
         """Train and save the adapter."""
@@ -124,8 +125,13 @@ class Run:
                 raise ValueError(f"no training row has an answer within {limit} tokens")
             plan = training.split(examples, spec.train, spec.seeds, encode.pad_token(tokenizer))
         with self.journal.phase("train"):
-            record = training.fit(model, plan, self.journal)
+            selection = self.method.layer_selection(self.spec.method.fields)
+            extras = training.extras(self.method, selection, model, plan, spec.seeds.init)
+            record = training.fit(model, plan, self.journal, extras)
         with self.journal.phase("save"):
+            kept = {name: value for hook in extras.hooks for name, value in hook.record().items()}
+            if kept:
+                self.folder.write("method.json", kept)
             model.save_pretrained(str(self.folder.adapter))
             seconds = self.journal.seconds["train"]
             record = {**counts, **record, "tokens_per_second": record["tokens"] / seconds}

@@ -1,13 +1,12 @@
 """The training loop: the only one, for every method."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 from peft import PeftModel
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -15,8 +14,11 @@ from transformers import get_scheduler
 
 from harness.spec import Recipe, Seeds
 from harness.worker.encode import IGNORED, Example, collate
-from harness.worker.engine import accelerator
+from harness.worker.engine import Engine
 from harness.worker.journal import Journal
+from methods.base import Method
+from methods.training.hooks import Plan, StepHooks
+from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
 
 VALIDATION_BATCH = 8
 
@@ -40,6 +42,11 @@ class Training:
     def steps(self) -> int:
         """Optimizer steps in all."""
         return self.recipe.epochs * len(self.train) // self.rows_per_step
+
+    @property
+    def warmup_steps(self) -> int:
+        """Optimizer steps over which the learning rate rises."""
+        return round(self.recipe.warmup_ratio * self.steps)
 
     @property
     def validation_steps(self) -> set[int]:
@@ -74,25 +81,54 @@ def split(rows: list[Example], recipe: Recipe, seeds: Seeds, pad: int) -> Traini
     return Training(train, validation, recipe, seeds.order, pad)
 
 
-def fit(model: PeftModel, training: Training, journal: Journal) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Extras:
+    """What a method adds to following the gradient of the mean loss per token.
+
+    Attributes:
+        hooks: Called at the moments of each step.
+        auxiliary_loss: Added to the loss of each batch; None adds nothing.
+    """
+
+    hooks: Sequence[StepHooks] = ()
+    auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
+
+
+def extras(
+    method: Method,
+    selection: LayerSelection | None,
+    model: PeftModel,
+    training: Training,
+    seed: int,
+) -> Extras:
+    """Set up the hooks of a method and its layer selection for a training."""
+    plan = Plan(training.steps, training.warmup_steps, seed)
+    hooks = [method.hooks(model, plan)] if method.hooks else []
+    if selection:
+        hooks.append(DynamicLayerSelection(model, selection, plan))
+    return Extras(hooks, method.auxiliary_loss)
+
+
+def fit(
+    model: PeftModel, training: Training, journal: Journal, extras: Extras = Extras()
+) -> dict[str, Any]:
     """Train the adapter of `model` and leave it at the state of lowest validation loss."""
     recipe = training.recipe
-    engine = accelerator(recipe)
+    engine = Engine(recipe, extras.hooks)
     parameters = [p for p in model.parameters() if p.requires_grad]
     adamw = torch.optim.AdamW(
         parameters, lr=recipe.lr, betas=recipe.betas, weight_decay=recipe.weight_decay
     )
-    schedule = get_scheduler(
-        recipe.schedule, adamw, round(recipe.warmup_ratio * training.steps), training.steps
-    )
-    wrapped, optimizer = engine.prepare(model, adamw)
+    schedule = get_scheduler(recipe.schedule, adamw, training.warmup_steps, training.steps)
+    wrapped = engine.prepare(model, adamw)
+    loop = Loop(model, wrapped, engine, training, extras)
     best = Best(model)
     tokens = 0
     for step, batches in enumerate(training.batches(), 1):
-        loss, count = _step(engine, wrapped, optimizer, batches, training)
+        losses, count = loop.step(step, batches)
         schedule.step()
         tokens += count
-        journal.write(step=step, of=training.steps, loss=loss, tokens=tokens, lr=_rate(schedule))
+        journal.write(step=step, of=training.steps, **losses, tokens=tokens, lr=_rate(schedule))
         if step in training.validation_steps:
             with journal.phase("validate"):
                 value = validation_loss(wrapped, training)
@@ -153,30 +189,44 @@ def token_loss(model: Any, batch: dict[str, Tensor]) -> tuple[Tensor, int]:
     return loss, int((labels != IGNORED).sum())
 
 
-def _step(
-    engine: Accelerator,
-    model: Any,
-    optimizer: Any,
-    batches: Sequence[Sequence[Example]],
-    training: Training,
-) -> tuple[float, int]:
-    """Take one optimizer step on the mean loss per token of its batches; return it and tokens."""
-    collated = [collate(batch, training.pad, training.recipe.loss) for batch in batches]
-    scored = sum(int((batch["labels"][:, 1:] != IGNORED).sum()) for batch in collated)
-    total = torch.zeros(())
-    model.train()
-    for batch in collated:
-        with engine.accumulate(model):
-            loss, _ = token_loss(model, batch)
-            # The engine divides by the number of batches; the mean is over the tokens of the step.
-            engine.backward(loss * len(collated) / scored)
-            if engine.sync_gradients:
-                engine.clip_grad_norm_(model.parameters(), training.recipe.max_grad_norm)
-            optimizer.step()
-            optimizer.zero_grad()
-        total = total + loss.detach().cpu()
-    seen = sum(int(batch["attention_mask"].sum()) for batch in collated)
-    return float(total) / scored, seen
+@dataclass(frozen=True)
+class Loop:
+    """What the steps of one training have in common."""
+
+    model: PeftModel
+    wrapped: Any
+    engine: Engine
+    training: Training
+    extras: Extras
+
+    def step(
+        self, number: int, batches: Sequence[Sequence[Example]]
+    ) -> tuple[dict[str, float], int]:
+        """Take one optimizer step on the mean loss per token; return losses and tokens seen."""
+        collated = [
+            collate(batch, self.training.pad, self.training.recipe.loss) for batch in batches
+        ]
+        scored = sum(int((batch["labels"][:, 1:] != IGNORED).sum()) for batch in collated)
+        total, auxiliary = torch.zeros(()), torch.zeros(())
+        self.wrapped.train()
+        for hook in self.extras.hooks:
+            hook.before_forward(number)
+        for batch in collated:
+            with self.engine.accelerator.accumulate(self.wrapped):
+                loss, _ = token_loss(self.wrapped, batch)
+                # The engine divides by the number of batches; the mean is over the step's tokens.
+                objective = loss * len(collated) / scored
+                if self.extras.auxiliary_loss:
+                    added = self.extras.auxiliary_loss(self.model)
+                    objective = objective + added
+                    auxiliary = auxiliary + added.detach().cpu() / len(collated)
+                if self.engine.backward(self.wrapped, objective):
+                    self.engine.step(self.wrapped, number)
+            total = total + loss.detach().cpu()
+        losses = {"loss": float(total) / scored}
+        if self.extras.auxiliary_loss:
+            losses["auxiliary_loss"] = float(auxiliary)
+        return losses, sum(int(batch["attention_mask"].sum()) for batch in collated)
 
 
 def _rate(schedule: Any) -> float:

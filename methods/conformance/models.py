@@ -1,15 +1,22 @@
 """Small random models in the shapes that the conformance checks run on."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
     PreTrainedModel,
+    Qwen2Config,
+    Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
@@ -40,6 +47,25 @@ def llama(key_heads: int) -> PreTrainedModel:
     return LlamaForCausalLM(LlamaConfig(num_key_value_heads=key_heads, **SHAPE))
 
 
+def qwen2(key_heads: int) -> PreTrainedModel:
+    """Build a Qwen2: biases on queries, keys and values."""
+    return Qwen2ForCausalLM(Qwen2Config(num_key_value_heads=key_heads, **SHAPE))
+
+
+def mistral(key_heads: int) -> PreTrainedModel:
+    """Build a Mistral: a window on every layer."""
+    config = MistralConfig(num_key_value_heads=key_heads, sliding_window=8, **SHAPE)
+    return MistralForCausalLM(config)
+
+
+def gemma2(key_heads: int) -> PreTrainedModel:
+    """Build a Gemma 2: four norms a layer, soft-capped attention and logits, a window."""
+    config = Gemma2Config(
+        num_key_value_heads=key_heads, sliding_window=8, query_pre_attn_scalar=16, **SHAPE
+    )
+    return Gemma2ForCausalLM(config)
+
+
 def qwen3(key_heads: int) -> PreTrainedModel:
     """Build a Qwen3: normalised queries and keys, tokens before heads."""
     return Qwen3ForCausalLM(Qwen3Config(num_key_value_heads=key_heads, **SHAPE))
@@ -58,13 +84,12 @@ def gemma3(key_heads: int) -> PreTrainedModel:
     return Gemma3ForCausalLM(config)
 
 
+ARCHITECTURES = (llama, qwen2, qwen3, mistral, gemma2, gemma3)
+
 BUILDERS: dict[str, Callable[[], PreTrainedModel]] = {
-    "llama-gqa": lambda: llama(GQA),
-    "llama-mha": lambda: llama(MHA),
-    "qwen3-gqa": lambda: qwen3(GQA),
-    "qwen3-mha": lambda: qwen3(MHA),
-    "gemma3-gqa": lambda: gemma3(GQA),
-    "gemma3-mha": lambda: gemma3(MHA),
+    f"{architecture.__name__}-{kind}": partial(architecture, key_heads)
+    for architecture in ARCHITECTURES
+    for kind, key_heads in (("gqa", GQA), ("mha", MHA))
 }
 
 

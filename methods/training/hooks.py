@@ -34,7 +34,7 @@ class StepHooks:
         """Act on the gradients, before they are clipped."""
 
     def after_step(self, step: int) -> None:
-        """Act on the parameters that the optimizer has just moved; the gradients are still there."""
+        """Act on the parameters that the optimizer has just moved, with the gradients at hand."""
 
     def record(self) -> dict[str, Any]:
         """Return what the run folder keeps, as JSON values by name."""

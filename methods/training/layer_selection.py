@@ -139,13 +139,12 @@ class DynamicLayerSelection(StepHooks):
 def _norms(model: PeftModel) -> dict[int, list[nn.Parameter]]:
     """Find the weights of the two norms of each layer: the trained ones where they are trained."""
     found: dict[int, dict[str, nn.Parameter]] = defaultdict(dict)
-    for name, parameter in model.named_parameters():
-        layer = LAYER.search(name)
-        place = layer and name[layer.end() :].split(".")[0]
-        if layer and place in {"input_layernorm", *FEED_FORWARD_NORMS}:
-            # A trained copy is named after what it copies, and the frozen one gets no gradient.
-            if place not in found[int(layer[1])] or parameter.requires_grad:
-                found[int(layer[1])][place] = parameter
+    # A trained copy is named after what it copies, and the frozen one gets no gradient.
+    parameters = sorted(model.named_parameters(), key=lambda item: item[1].requires_grad)
+    for name, parameter in parameters:
+        if layer := LAYER.search(name):
+            place = name[layer.end() :].split(".")[0]
+            found[int(layer[1])][place] = parameter
     norms = {}
     for number, places in found.items():
         feed_forward = next((places[name] for name in FEED_FORWARD_NORMS if name in places), None)

@@ -96,7 +96,9 @@ class QueryKeyLayer(AttentionLayer):
     ) -> Tensor:
         assert self._rotation is not None
         cos, sin = (part.unsqueeze(1 if heads_first else 2) for part in self._rotation)
-        apart = states.unflatten(-1, (factors.shape[2], -1)) if states.ndim == 3 else states
+        apart = (
+            states.unflatten(-1, (factors.shape[2], -1)) if states.ndim < factors.ndim else states
+        )
         rotated = (apart * cos + _half_turn(apart) * sin) * laid_out.view_as(apart)
         # Scaled rotations (YaRN) have cos^2 + sin^2 other than 1.
         back = (rotated * cos - _half_turn(rotated) * sin) / (cos**2 + sin**2)
@@ -132,7 +134,7 @@ class AttentionTuner(BaseTuner):
     """
 
     prefix = "adapter_"
-    tuner_layer_cls = (AttentionLayer, CopyLayer)
+    tuner_layer_cls = (AttentionLayer, CopyLayer)  # type: ignore[assignment]
     target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
     layer: ClassVar[type[AttentionLayer]]
     adapter: ClassVar[type[Adapter]]

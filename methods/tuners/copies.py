@@ -13,7 +13,8 @@ class CopyLayer(nn.Module, BaseTunerLayer):
     """A frozen module and trained copies of it, of which the active one is used instead.
 
     A copy is float32 and computes in the precision of the frozen module: its weights are cast in
-    each forward pass, so that small steps are not lost over a base in bfloat16.
+    each forward pass, so that small steps are not lost over a base in bfloat16. What the model
+    reads of the module without calling it, such as `lm_head.weight`, is read from the one in use.
     """
 
     adapter_layer_names = ("adapter_modules",)
@@ -37,28 +38,73 @@ class CopyLayer(nn.Module, BaseTunerLayer):
         layer.set_adapter(layer.active_adapters)
         setattr(parent, child, layer)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute what the active copy computes."""
+    @property
+    def in_use(self) -> nn.Module:
+        """The active copy, or the frozen module where no copy is active."""
         names = [name for name in self.active_adapters if name in self.adapter_modules]
-        if self.disable_adapters or not names:
-            return self.base_layer(*args, **kwargs)
-        trained = self.adapter_modules[names[0]]
-        dtype = next(self.base_layer.parameters()).dtype
-        weights = {key: value.to(dtype) for key, value in trained.named_parameters()}
-        return functional_call(trained, weights, args, kwargs)
+        trained = bool(names) and not self.disable_adapters
+        return self.adapter_modules[names[0]] if trained else self.base_layer
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute what the module in use computes."""
+        module, frozen = self.in_use, self.base_layer.parameters()
+        cast = {
+            name: parameter.to(like.dtype)
+            for (name, parameter), like in zip(module.named_parameters(), frozen, strict=True)
+            if parameter.dtype != like.dtype
+        }
+        return functional_call(module, cast, args, kwargs) if cast else module(*args, **kwargs)
+
+    @property
+    def weight(self) -> Any:
+        """The weight of the module in use, in the precision of the frozen one."""
+        return self._read("weight")
+
+    @property
+    def bias(self) -> Any:
+        """The bias of the module in use, in the precision of the frozen one."""
+        return self._read("bias")
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name in {"base_layer", "adapter_modules"}:
+                raise
+            return self._read(name)
+
+    def _read(self, name: str) -> Any:
+        value = getattr(self.in_use, name)
+        if isinstance(value, nn.Parameter):
+            return value.to(getattr(self.base_layer, name).dtype)
+        return value
 
     def merge(self, safe_merge: bool = False, adapter_names: list[str] | None = None) -> None:
-        """Let the copy's weights take the place of the frozen ones."""
+        """Refuse to merge in place, since nothing could take the copy off again."""
+        raise NotImplementedError(
+            "A trained copy takes the place of the frozen weights for good: call "
+            "`merge_and_unload()`."
+        )
+
+    def unload_and_optionally_merge_module(
+        self, merge: bool, safe_merge: bool, adapter_names: list[str] | None
+    ) -> nn.Module:
+        """Return the frozen module; with `merge` it takes the weights of the copy.
+
+        Raises:
+            ValueError: The copy is not finite and `safe_merge` is set.
+        """
         for name in adapter_names or self.active_adapters:
-            if name in self.adapter_modules:
-                self.base_layer.load_state_dict(self.adapter_modules[name].state_dict())
+            if merge and name in self.adapter_modules:
+                trained = self.adapter_modules[name]
+                if safe_merge and not all(p.isfinite().all() for p in trained.parameters()):
+                    raise ValueError(f"The copy {name} is not finite; it is not merged.")
+                self.base_layer.load_state_dict(trained.state_dict())
+        return self.base_layer
 
 
 def _trained_copy(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
-    copied = copy.deepcopy(module, memo)
-    for owner in copied.modules():
-        for key, parameter in list(owner.named_parameters(recurse=False)):
-            if parameter.dtype != torch.float32:
-                single = memo.setdefault(id(parameter), nn.Parameter(parameter.detach().float()))
-                setattr(owner, key, single)
-    return copied
+    for parameter in module.parameters():
+        if id(parameter) not in memo:
+            memo[id(parameter)] = nn.Parameter(parameter.detach().to(torch.float32, copy=True))
+    return copy.deepcopy(module, memo)

@@ -115,7 +115,7 @@ class LinearTuner(BaseTuner):
         }
 
     def _check_merge_allowed(self) -> None:
-        super()._check_merge_allowed()
+        super()._check_merge_allowed()  # type: ignore[no-untyped-call]
         if self.not_mergeable:
             raise ValueError(
                 f"{type(self).__name__} cannot be merged: {self.not_mergeable} Keep the adapter, "

@@ -88,6 +88,67 @@ def test_an_unknown_field_gets_the_nearest_and_the_right_ones() -> None:
     assert ", ".join(sorted(parsed("lora").fields)) in message
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("lora:rosa-paper", "lora:rosa-paper"),
+        ("lora:rosa-paper[r=16]", "lora:rosa-paper"),
+        ("lora:rosa-paper[lora_alpha=32]", "lora:rosa-paper[lora_alpha=32]"),
+        ("lora[dls=true]", "lora[dls=true]"),
+        ('lora[dls={"interval":20,"ratio":0.5}]', 'lora[dls={"interval":20}]'),
+        ("rosa[dls=false]", "rosa[dls=false]"),
+        ("rosa[dls=true]", "rosa"),
+    ],
+)
+def test_a_label_starts_from_the_variant_that_was_asked_for(text: str, label: str) -> None:
+    assert parsed(text).label == label
+    assert parsed(label) == parsed(text)
+
+
+def test_a_variant_is_its_fields() -> None:
+    # RoSA, AAAI 2026, appendix, baselines: LoRA of rank 16 on all linear layers.
+    variant, written_out = parsed("lora:rosa-paper"), parsed("lora[r=16]")
+    assert variant.fields == written_out.fields
+
+
+def test_an_unknown_variant_gets_the_nearest_and_the_known_ones() -> None:
+    with pytest.raises(UserError, match=r"'lora:rosa-papr' .* Did you mean 'lora:rosa-paper'\?"):
+        parsed("lora:rosa-papr")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('lora[dls={"every":20}]', "dls has no setting 'every'. Known: ratio, interval"),
+        ('lora[dls={"ratio":0}]', "ratio must be above 0 and at most 1, not 0"),
+        ('lora[dls={"exploit":2}]', "exploit must be between 0 and 1, not 2"),
+        ('lora[dls={"interval":0}]', "interval must be at least 1, not 0"),
+    ],
+)
+def test_a_wrong_setting_of_layer_selection_names_the_right_ones(text: str, words: str) -> None:
+    with pytest.raises(UserError) as error:
+        parsed(text)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["lora[r=-1]", "lora[lora_alpha=-1]", "dypam[d_e=-2]"])
+def test_no_field_takes_a_negative_number(text: str) -> None:
+    with pytest.raises(UserError, match="cannot be negative"):
+        parsed(text)
+
+
+def test_any_tuner_of_peft_is_reached_by_its_type() -> None:
+    spec = parsed("peft:WAVEFT[n_frequency=2000]")
+    assert spec.label == "peft:WAVEFT[n_frequency=2000]"
+    assert (spec.fields["n_frequency"], spec.fields["target_modules"]) == (2000, "all-linear")
+
+
+@pytest.mark.parametrize("text", ["peft:waveft", "peft:PREFIX_TUNING"])
+def test_a_type_that_peft_does_not_adapt_layers_by_gets_the_known_ones(text: str) -> None:
+    with pytest.raises(UserError, match=f"'{text}' is not a tuner of PEFT.*(.|\n)*WAVEFT"):
+        parsed(text)
+
+
 def test_all_wrong_fields_of_a_method_are_named_at_once() -> None:
     with pytest.raises(UserError) as error:
         parsed("lora[lora_alpa=3,r=x,use_dora=maybe]")
@@ -118,7 +179,7 @@ def test_a_value_of_the_wrong_type_is_refused_with_field_and_value(
     [
         ("lora[init_lora_weights=loftq]", "loftq_config"),
         ("lora[layers_to_transform=[1,2]]", "layers_to_transform"),
-        ("dypam[r=0]", "r and d_e must be at least 1"),
+        ("dypam[r=0]", "r must be at least 1, not 0"),
     ],
 )
 def test_what_the_configuration_class_itself_refuses_is_the_users_mistake(

@@ -22,6 +22,9 @@ OTHER = {
 FIXED = ("train", "version")
 """Can only be raised in the code."""
 
+LABEL = ("method", "label")
+"""How people call a method; no part of what a run is named by."""
+
 SEEDS, METHOD, BACKBONE = "seeds", "method", "backbone"
 
 
@@ -58,7 +61,9 @@ def changed(one: Spec, path: tuple[Any, ...]) -> Spec:
 
 
 def paths(one: Spec) -> list[tuple[Any, ...]]:
-    return [path for path in leaves(json.loads(one.model_dump_json())) if path != FIXED]
+    return [
+        path for path in leaves(json.loads(one.model_dump_json())) if path not in (FIXED, LABEL)
+    ]
 
 
 def test_a_change_of_any_one_leaf_is_another_run(spec: Callable[..., Spec]) -> None:
@@ -77,6 +82,12 @@ def test_a_setting_ignores_method_backbone_and_seeds_and_nothing_else(
     moved = {path[0] for path in paths(one) if changed(one, path).setting != one.setting}
     assert same == {METHOD, BACKBONE, SEEDS}
     assert not same & moved
+
+
+def test_a_label_is_no_part_of_a_runs_name(spec: Callable[..., Spec]) -> None:
+    one = spec()
+    other = spec(method=one.method.model_copy(update={"label": "lora:another-name"}))
+    assert (other.run_id, other.series) == (one.run_id, one.series)
 
 
 def test_a_series_ignores_the_seeds_and_nothing_else(spec: Callable[..., Spec]) -> None:

@@ -62,7 +62,9 @@ class PlainAttention(nn.Module):
     def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:
         base, dypam = self.base, self.dypam
         q_norm, k_norm = (getattr(base, norm, nn.Identity()) for norm in ("q_norm", "k_norm"))
-        query = self.prepare(hidden_states, base.q_proj, q_norm, dypam.adapter_modules["default"].query)
+        query = self.prepare(
+            hidden_states, base.q_proj, q_norm, dypam.adapter_modules["default"].query
+        )
         key = self.prepare(hidden_states, base.k_proj, k_norm, dypam.adapter_modules["default"].key)
         value = base.v_proj(hidden_states).unflatten(-1, (-1, HEAD_SIZE))
         position = torch.arange(hidden_states.shape[1])
