@@ -172,6 +172,21 @@ def show(run: str, store: StorePlace = "harness.db", as_json: AsJson = False) ->
 
 
 @app.command()
+def doctor(method: str) -> None:
+    """Check that a method keeps the contract, on the embedded model; `all` checks every method.
+
+    METHOD is a name, an entry point of another distribution, or the path of a method's file.
+    """
+    from harness.doctor import examine
+
+    sound = True
+    for finding in examine(method):
+        typer.echo(str(finding))
+        sound = sound and not finding.fault
+    raise typer.Exit(0 if sound else 1)
+
+
+@app.command()
 def reindex(store: StorePlace = "harness.db", runs: RunsRoot = Path("runs")) -> None:
     """Build the store anew from the run folders."""
     from harness import running

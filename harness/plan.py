@@ -94,14 +94,13 @@ def _fitting(name: str, places: Sequence[Located]) -> MethodSpec:
 
 
 def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan]) -> None:
-    """Refuse what DeepSpeed's own copy of the parameters would not notice."""
+    """Refuse what would be another method under DeepSpeed."""
     frozen = (method.fields["dls"] or {}).get("freeze", False)
-    moves = plugins.method(method.name).moves_parameters
-    if settings[0].engine == "deepspeed" and (frozen or moves):
-        why = "skips layers in the optimizer" if frozen else "changes parameters between steps"
+    same = plugins.method(method.name).zero_safe and not frozen
+    if settings[0].engine == "deepspeed" and not same:
         raise UserError(
-            f"{method.label} {why}, which ZeRO-1's partitioned optimizer does not notice. Take "
-            "--set train.engine=torch."
+            f"{method.label} changes parameters between steps or has the optimizer skip some, which "
+            "ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
         )
 
 

@@ -45,7 +45,9 @@ class Method:
         auxiliary_loss: What is added to the mean loss of each training batch, called right after
             its forward pass.
         hooks: What is done at each step besides following the gradient.
-        moves_parameters: Whether the hooks change trained parameters besides their gradients.
+        zero_safe: Whether it is the same method under DeepSpeed ZeRO-1, whose optimizer keeps its
+            own copy of the parameters and skips none: not where hooks change parameters, or take
+            a gradient away so that the optimizer leaves a parameter alone.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -62,7 +64,7 @@ class Method:
     notes: Callable[[PeftModel], list[str]] | None = None
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
     hooks: Callable[[PeftModel, Plan], StepHooks] | None = None
-    moves_parameters: bool = False
+    zero_safe: bool = True
     dls: LayerSelection | None = None
 
     def configure(self, **overrides: Any) -> PeftConfig:

@@ -31,8 +31,8 @@ adaptation".) What the paper leaves open, and the choice made:
 
 Variants: `roae-only` (no layer selection), `roae-0.5` (r_low = 0.5), both ablations of the paper,
 whose other two are `lora:rosa-lr128` and `lora:rosa-lr64`; `post-rope`; `frozen-layers`, where
-AdamW's momentum does not move a layer that is not selected; `rosa-paper`, which counts as the
-tables do, norms included.
+AdamW's momentum does not move a layer that is not selected; `rosa-paper` and `dypam-paper`,
+which count as the tables do, norms included.
 """
 
 from dataclasses import dataclass, field
@@ -169,5 +169,6 @@ method = Method(
         "post-rope": {"after_rope": True},
         "frozen-layers": {"dls": {"freeze": True}},
         "rosa-paper": {"train_norms": True},
+        "dypam-paper": {"train_norms": True},
     },
 )

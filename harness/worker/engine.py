@@ -62,11 +62,12 @@ class Engine:
             safe_set_full_grad,
         )
 
-        for parameter in self.parameters:
+        reached = [p for p in self.parameters if safe_get_full_grad(p) is not None]
+        for parameter in reached:
             parameter.grad = safe_get_full_grad(parameter).to(parameter.dtype)
         for hook in self.hooks:
             hook.after_backward(number)
-        for parameter in self.parameters:
+        for parameter in reached:
             seen, parameter.grad = parameter.grad, None
             safe_set_full_grad(parameter, torch.zeros_like(parameter) if seen is None else seen)
 

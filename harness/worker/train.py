@@ -139,10 +139,12 @@ def fit(
 
 
 class Best:
-    """Keeps the trained parameters at the lowest validation loss."""
+    """Keeps the adapter at the lowest validation loss: what is trained and what is saved with it."""
 
     def __init__(self, model: PeftModel) -> None:
-        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        trained = {name for name, p in model.named_parameters() if p.requires_grad}
+        prefix = model.base_model.prefix
+        self.live = {n: t for n, t in model.state_dict().items() if n in trained or prefix in n}
         self.state: dict[str, Tensor] = {}
         self.step, self.loss = 0, float("inf")
 
@@ -150,13 +152,13 @@ class Best:
         """Keep the present state if its loss is the lowest; the first is kept in any case."""
         if loss < self.loss or not self.state:
             self.step, self.loss = step, loss
-            self.state = {n: p.detach().clone() for n, p in self.parameters.items()}
+            self.state = {name: tensor.clone() for name, tensor in self.live.items()}
 
     def restore(self) -> None:
         """Put the kept state back."""
         with torch.no_grad():
-            for name, parameter in self.parameters.items():
-                parameter.copy_(self.state[name])
+            for name, tensor in self.live.items():
+                tensor.copy_(self.state[name])
 
     def record(self) -> dict[str, Any]:
         """Say which state was kept."""

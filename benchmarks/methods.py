@@ -1,0 +1,81 @@
+"""What the methods cost, relative to LoRA or to the plain way of computing the same."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
+
+from benchmarks.ratios import device, ratios
+from harness import plugins
+
+# The layers of Llama-3.2-3B, of which two are enough for a ratio, and a small vocabulary, since
+# the output embedding costs every method the same.
+SHAPE = {
+    "hidden_size": 3072,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 24,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 1024,
+}
+ROWS, TOKENS, CONTEXT = 2, 256, 128
+MODULATING = ("dypam", "rosa", "hycam", "smoa", "cascade")
+
+
+def report() -> None:
+    """Print a training step and a decoded token of each proposed system against LoRA."""
+    print(
+        "Relative to LoRA (r = 24, all linear layers, not merged) on two layers of Llama-3.2-3B:\n"
+    )
+    steps = ratios({name: training_step(name) for name in ("lora", *MODULATING)}, "lora", 9)
+    tokens = ratios({name: decoded_token(name) for name in ("lora", *MODULATING)}, "lora", 41)
+    print("| method | training step | one token decoded with the cache |\n| :--- | ---: | ---: |")
+    for name in ("lora", *MODULATING):
+        print(f"| {name} | {steps[name]:.2f} | {tokens[name]:.2f} |")
+
+
+def training_step(name: str) -> Callable[[], object]:
+    """Return forward pass, backward pass and AdamW step of a method."""
+    model = _adapted(name).train()
+    adamw = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)
+    ids = torch.randint(SHAPE["vocab_size"], (ROWS, TOKENS), device=device())
+    auxiliary = plugins.method(name).auxiliary_loss
+
+    def step() -> None:
+        loss = model(input_ids=ids, labels=ids).loss
+        (loss + auxiliary(model) if auxiliary else loss).backward()
+        adamw.step()
+        adamw.zero_grad()
+
+    return step
+
+
+def decoded_token(name: str) -> Callable[[], object]:
+    """Return the forward pass of one token after a cached context."""
+    model = _adapted(name).eval()
+    ids = torch.randint(SHAPE["vocab_size"], (1, CONTEXT), device=device())
+    cache = DynamicCache(config=model.config)
+    with torch.inference_mode():
+        model(input_ids=ids, past_key_values=cache)
+
+    @torch.inference_mode()
+    def decode() -> None:
+        model(input_ids=ids[:, :1], past_key_values=cache)
+        cache.crop(CONTEXT)
+
+    return decode
+
+
+def _adapted(name: str) -> Any:
+    torch.manual_seed(0)
+    dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    model: Any = LlamaForCausalLM(LlamaConfig(**SHAPE))
+    method = plugins.method(name)
+    adapted = method.adapt(model.to(device(), dtype), method.configure())
+    with torch.no_grad():
+        for parameter in adapted.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.01 * torch.randn_like(parameter))
+    return adapted

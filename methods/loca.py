@@ -1,0 +1,274 @@
+"""LoCA: learn a few cosine coefficients of each weight's update, and where they lie.
+
+    y = W x + alpha C^T S(a, l) D x                          the update in its cosine spectrum
+    S[l1_k, l2_k] = a_k,  zero elsewhere;   l = round(u (size - 1))       k = 1 .. n
+
+C of shape (out, out) and D of shape (in, in) are the orthonormal cosine transforms (DCT-II), so
+that C^T S D is an inverse two-dimensional transform. Per layer a of shape (n), zero, and u of shape
+(2, n), uniform over [0, 1], one row per side of the matrix. With G the gradient of the weight and
+Z = alpha C G D^T its spectrum,
+
+    grad a_k  = Z[l1_k, l2_k]
+    grad l1_k = a_k / 2 (Z[l1_k + 1, l2_k] - Z[l1_k - 1, l2_k])   within +-1; l2 likewise
+
+Learning alternates: 10 steps of coefficients, 20 of locations, and so on through the first tenth of
+the training; then the coefficients alone. n of the numbers are coefficients and 2 n are locations:
+3 n parameters a layer. (Published counts are of the coefficients, n a layer.)
+
+No matrix of the weight's size is formed in training: a token costs two fast transforms and n
+products.
+
+Du et al., ICLR 2025. LoCA: Location-Aware Cosine Adaptation for Parameter-Efficient Fine-Tuning.
+What is open, and the choice made:
+
+- n for language models: the 1,000 of the paper's GLUE experiments. For a comparison at equal size,
+  set it.
+- The learning rate of the locations, 1e-4, where an optimizer has one rate for all parameters: the
+  unit of the parameter. AdamW moves a parameter by its rate whatever the size of the gradient, so
+  that `locations` = u / `location_scale` moves u by `location_scale` times the rate: 1e-4 at 1e-3.
+  It decays with weight decay, which should be 0. A rate of 1e-4 can only be meant for u, and not
+  for l, which would never change.
+- The unit of the gradient of a location: a place of the matrix, as in the formula. The derivative
+  of l by the parameter is left out, so that the limit of +-1 does not depend on the size. The limit
+  holds for each backward pass.
+- Neighbours outside the matrix: the place itself takes their part. A u outside [0, 1] counts as the
+  nearest border.
+- Coefficients at one place add up.
+- The part that is not learned in a step has no gradient, so that AdamW leaves it and its moments
+  alone. DeepSpeed takes a zero in its place, and the moments carry the part on. Without the hook
+  both parts learn in every step.
+
+An adapter cast to bfloat16, as DeepSpeed does, has only a few hundred locations on each side.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from peft import PeftConfig, PeftModel
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from methods.base import Method, register, require, targeted
+from methods.training.hooks import Plan, StepHooks
+from methods.tuners.adapter import Adapter
+from methods.tuners.linear import LinearTuner
+
+
+@dataclass
+class LoCAConfig(PeftConfig):
+    """Hyperparameters of LoCA.
+
+    Attributes:
+        n: Coefficients per layer.
+        alpha: Scale of the update.
+        location_scale: Learning rate of the locations over that of the coefficients; a location is
+            measured in sides of the matrix.
+        coefficient_steps: Steps of a cycle that learn coefficients; they come first.
+        location_steps: Steps of a cycle that learn locations.
+        location_share: Share of the training after which the locations stay (`learn_location_iter`
+            over the steps in all).
+        target_modules: Names of the linear layers.
+    """
+
+    peft_type = "LOCA"
+
+    n: int = 1000
+    alpha: float = 1.0
+    location_scale: float = 0.1
+    coefficient_steps: int = 10
+    location_steps: int = 20
+    location_share: float = 0.1
+    target_modules: set[str] | str = "all-linear"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]
+        self.peft_type = LoCAConfig.peft_type
+        counts = ("n", "coefficient_steps", "location_steps")
+        require(self, "at least 1", lambda value: value >= 1, *counts)
+        require(self, "above 0", lambda value: value > 0, "alpha", "location_scale")
+        require(self, "between 0 and 1", lambda value: 0 <= value <= 1, "location_share")
+        if not isinstance(self.target_modules, str):
+            self.target_modules = set(self.target_modules)
+
+
+@cache
+def _phase(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return what turns the Fourier transform of a reordered vector into its cosine transform."""
+    k = torch.arange(size // 2 + 1, dtype=torch.float64, device="cpu")
+    length = torch.full_like(k, math.sqrt(2 / size))
+    length[0] = math.sqrt(1 / size)
+    return torch.polar(length, -math.pi * k / (2 * size)).to(device, dtype.to_complex())
+
+
+def dct(x: Tensor) -> Tensor:
+    """Transform the last dimension by the orthonormal DCT-II, in float32 or float64."""
+    size = x.shape[-1]
+    reordered = torch.cat([x[..., ::2], x[..., 1::2].flip(-1)], dim=-1)
+    z = torch.fft.rfft(reordered) * _phase(size, x.dtype, x.device)
+    return torch.cat([z.real, -z.imag[..., 1 : (size + 1) // 2].flip(-1)], dim=-1)
+
+
+def idct(z: Tensor) -> Tensor:
+    """Undo `dct`, which is also its transpose."""
+    size = z.shape[-1]
+    half = size // 2
+    mirrored = torch.cat([torch.zeros_like(z[..., :1]), z[..., size - half :].flip(-1)], dim=-1)
+    halves = torch.complex(z[..., : half + 1], -mirrored)
+    reordered = torch.fft.irfft(halves / _phase(size, z.dtype, z.device), n=size)
+    x = torch.empty_like(z)
+    x[..., ::2] = reordered[..., : size - half]
+    x[..., 1::2] = reordered[..., size - half :].flip(-1)
+    return x
+
+
+def _spread(x: Tensor, source: Tensor, a: Tensor, target: Tensor, size: int) -> Tensor:
+    """Multiply (tokens, channels) by a sparse matrix: a_k leads from source_k to target_k."""
+    return x.new_zeros(len(x), size).index_add_(1, target, a * x.index_select(1, source))
+
+
+def _sampled(g: Tensor, row: Tensor, x: Tensor, column: Tensor) -> Tensor:
+    """Take the entries (row_k, column_k) of g^T x; g and x have one row per token."""
+    return (g.index_select(1, row) * x.index_select(1, column)).sum(dim=0)
+
+
+def _difference(x: Tensor) -> Tensor:
+    """Subtract of each channel's neighbours the one before from the one after."""
+    after = torch.cat([x[:, 1:], x[:, -1:]], dim=1)
+    before = torch.cat([x[:, :1], x[:, :-1]], dim=1)
+    return after - before
+
+
+class CosineUpdate(torch.autograd.Function):
+    """C^T S D x for tokens x (tokens, in), and the gradients of the module's docstring."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, a: Tensor, locations: Tensor, places: Tensor, out: int
+    ) -> Tensor:
+        """Map (tokens, in) to (tokens, out); `locations` are only there to get a gradient."""
+        spectrum = dct(x)
+        ctx.save_for_backward(spectrum, a, places)
+        row, column = places
+        return idct(_spread(spectrum, column, a, row, out))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of x, coefficients and locations."""
+        spectrum, a, (row, column) = ctx.saved_tensors
+        g = dct(gradients[0])
+        to_x = to_a = to_locations = None
+        if ctx.needs_input_grad[0]:
+            to_x = idct(_spread(g, row, a, column, spectrum.shape[1]))
+        if ctx.needs_input_grad[1]:
+            to_a = _sampled(g, row, spectrum, column)
+        if ctx.needs_input_grad[2]:
+            down = _sampled(_difference(g), row, spectrum, column)
+            right = _sampled(g, row, _difference(spectrum), column)
+            to_locations = (a / 2 * torch.stack([down, right])).clamp(-1, 1)
+        return to_x, to_a, to_locations, None, None
+
+
+class LoCA(Adapter):
+    """The coefficients of one layer's update and their locations.
+
+    Attributes:
+        a: Coefficients (n).
+        locations: u / location_scale (2, n): rows of the weight, then columns.
+        learns_coefficients: Whether the coefficients get a gradient.
+        learns_locations: Whether the locations get one.
+    """
+
+    def __init__(self, linear: nn.Linear, config: LoCAConfig) -> None:
+        super().__init__()
+        self.config, self.shape = config, (linear.out_features, linear.in_features)
+        limit = linear.out_features * linear.in_features
+        if config.n > limit:
+            raise ValueError(f"n may be at most {limit}, the size of the weight, not {config.n}.")
+        self.a = nn.Parameter(torch.zeros(config.n))
+        self.locations = nn.Parameter(torch.rand(2, config.n) / config.location_scale)
+        self.learns_coefficients = self.learns_locations = True
+
+    @property
+    def precision(self) -> torch.dtype:
+        """That of the transforms, of which there are none in bfloat16."""
+        return torch.promote_types(self.dtype, torch.float32)
+
+    def places(self) -> Tensor:
+        """Return row and column of each coefficient, integers (2, n)."""
+        u = (self.config.location_scale * self.locations.detach().to(self.precision)).clamp(0, 1)
+        rows, columns = u[0] * (self.shape[0] - 1), u[1] * (self.shape[1] - 1)
+        return torch.stack([rows, columns]).round().long()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., in) to the update's (..., out)."""
+        tokens, a, locations = (
+            tensor.to(self.precision) for tensor in (x.flatten(0, -2), self.a, self.locations)
+        )
+        y: Tensor = CosineUpdate.apply(  # type: ignore[no-untyped-call]
+            tokens,
+            a if self.learns_coefficients else a.detach(),
+            locations if self.learns_locations else locations.detach(),
+            self.places(),
+            self.shape[0],
+        )
+        return self.config.alpha * y.view(*x.shape[:-1], -1)
+
+    def weight_update(self) -> Tensor:
+        """Return alpha C^T S D, of shape (out, in)."""
+        a, (row, column) = self.a.detach().to(self.precision), self.places()
+        spectrum = a.new_zeros(self.shape).index_put((row, column), a, accumulate=True)
+        return self.config.alpha * idct(idct(spectrum).T).T
+
+    def alternate(self, step: int, steps: int) -> None:
+        """Choose what step `step` of `steps` learns; the first step is 1."""
+        config = self.config
+        turn = (step - 1) % (config.coefficient_steps + config.location_steps)
+        still_moving = step <= round(config.location_share * steps)
+        self.learns_locations = still_moving and turn >= config.coefficient_steps
+        self.learns_coefficients = not self.learns_locations
+
+
+class LoCAModel(LinearTuner):
+    """Puts a `LoCA` beside every targeted linear layer."""
+
+    adapter = LoCA
+
+    def alternate(self, step: int, steps: int) -> None:
+        """Choose what step `step` of `steps` learns; call it before the forward pass."""
+        for adapter in self.adapters().values():
+            adapter.alternate(step, steps)
+
+
+register(LoCAConfig, LoCAModel)
+
+
+@dataclass(frozen=True)
+class Alternation(StepHooks):
+    """Learns coefficients and locations in turn."""
+
+    model: PeftModel
+    plan: Plan
+
+    def before_forward(self, step: int) -> None:
+        """Choose what the step learns."""
+        tuner: Any = self.model.base_model
+        tuner.alternate(step, self.plan.steps)
+
+
+def parameters(config: LoCAConfig, model: PreTrainedModel) -> int:
+    """Count n coefficients and 2 n locations for each targeted layer."""
+    return 3 * config.n * len(targeted(config, model))
+
+
+method = Method(
+    title="LoCA",
+    paper="https://arxiv.org/abs/2502.06820",
+    config=LoCAConfig,
+    parameters=parameters,
+    mergeable=True,
+    zero_safe=False,
+    hooks=Alternation,
+)
