@@ -13,8 +13,9 @@ heads, one layer has
 
     2 d r + r d_e (H + K) + d_e d_head + (H + K + 2) d_head / 2
 
-parameters, and the norm weights of the layer where `train_norms` is set. A token's factor depends on that token alone, so modulated keys can be cached. Because
-both dimensions of a pair share s, the modulation commutes with RoPE. It cannot be merged.
+parameters, and the norm weights of the layer where `train_norms` is set. A token's factor depends
+on that token alone, so modulated keys can be cached. Because both dimensions of a pair share s, the
+modulation commutes with RoPE. It cannot be merged.
 
 Dynamic Positional Attention Modulation, KDD 2026, section 4, algorithm 1. What the paper leaves
 open, and the choice made:
@@ -81,7 +82,7 @@ class DyPAMConfig(PeftConfig):
         super().__post_init__()  # type: ignore[no-untyped-call]
         self.peft_type = DyPAMConfig.peft_type
         require(self, "at least 1", lambda value: value >= 1, "r", "d_e")
-        require(self, "between 0 and 2", lambda value: 0 <= value <= 2, "alpha")
+        require(self, "between 0 and 2", lambda value: 0 <= value / 2 <= 1, "alpha")
         if not (self.input_conditioned or self.head_bias or self.layer_bias):
             raise ValueError("Nothing is left to train: keep the input-conditioned part or a bias.")
         if not isinstance(self.target_modules, str):

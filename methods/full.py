@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from peft import PeftConfig
-from peft.tuners.tuners_utils import BaseTuner
 from torch import nn
 from transformers import PreTrainedModel
 
 from methods.base import Method, register
+from methods.tuners.adapter import NativeTuner
 from methods.tuners.copies import CopyLayer
 
 
@@ -78,12 +78,10 @@ def owners(model: nn.Module) -> list[str]:
     return found
 
 
-class FullModel(BaseTuner):
+class FullModel(NativeTuner):
     """Puts a trained copy in the place of every module that owns parameters."""
 
-    prefix = "adapter_"
     tuner_layer_cls = CopyLayer
-    target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
 
     def inject_adapter(self, model: nn.Module, *args: Any, **kwargs: Any) -> None:
         """Copy every module; parameters that are shared stay shared among the copies."""

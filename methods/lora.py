@@ -10,8 +10,9 @@ PEFT's. The configuration is that of the DyPAM paper's baseline: r = 24 on all l
 parameter percentages imply; alpha is left at PEFT's default of 8, as "all other hyperparameters
 follow their default configurations".
 
-Variants: `rosa-paper` (r = 16), `hycam-paper` (r = 64), and the two ablations of RoSA that keep its
-layer selection and replace its modulation by LoRA on queries and keys, `rosa-lr128` and `rosa-lr64`.
+Variants: `rosa-paper` (r = 16), `hycam-paper` (r = 64), and two ablations of RoSA that keep its
+layer selection and put LoRA on queries and keys in place of its modulation, `rosa-lr128` and
+`rosa-lr64`.
 """
 
 from peft import LoraConfig

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from harness import cli
 
 # Test processes share the cores: two threads each would slow all of them down.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# What methods keep on disk between runs is not the user's here; one place for all processes.
+CACHE = Path(tempfile.gettempdir()) / f"peft-proving-ground-tests-{os.getuid()}"
+os.environ["XDG_CACHE_HOME"] = os.fspath(CACHE)
 
 Done = subprocess.CompletedProcess
 Command = Callable[..., "Done[str]"]

@@ -143,7 +143,7 @@ class Best:
 
     def __init__(self, model: PeftModel) -> None:
         trained = {name for name, p in model.named_parameters() if p.requires_grad}
-        prefix = model.base_model.prefix
+        prefix = str(model.base_model.prefix)
         self.live = {n: t for n, t in model.state_dict().items() if n in trained or prefix in n}
         self.state: dict[str, Tensor] = {}
         self.step, self.loss = 0, float("inf")

@@ -65,12 +65,12 @@ def unloading_gives_the_base(method: Method, build: Build) -> None:
 
 
 def reloads_bit_equal(method: Method, build: Build) -> None:
-    """A saved adapter on a fresh base gives the same output to the bit."""
+    """A saved adapter on a fresh base, under another name, gives the same output to the bit."""
     ids = _prompts(4, 9)
     adapted = _trained(method, build)
     with tempfile.TemporaryDirectory() as folder:
         adapted.save_pretrained(folder)
-        reloaded = PeftModel.from_pretrained(build(), folder).eval()
+        reloaded = PeftModel.from_pretrained(build(), folder, adapter_name="reloaded").eval()
     _assert_same(_logits(reloaded, ids), _logits(adapted, ids))
 
 

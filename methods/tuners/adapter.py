@@ -1,6 +1,9 @@
-"""What an adapter of a native tuner is."""
+"""What an adapter of a native tuner is, and what the tuners have in common."""
+
+from typing import Any, ClassVar
 
 import torch
+from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
 from torch import Tensor, nn
 
 
@@ -27,3 +30,39 @@ def place(adapter: Adapter, device: torch.device) -> Adapter:
     tensors = [*adapter.parameters(), *adapter.buffers()]
     shape_only = any(tensor.device.type == "meta" for tensor in tensors)
     return adapter if shape_only else adapter.to(device)
+
+
+class NativeTuner(BaseTuner):
+    """A tuner whose layers keep their adapters in `adapter_modules`, by name."""
+
+    prefix = "adapter_"
+    target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
+    not_mergeable: ClassVar[str] = ""
+    """Why the adapter cannot be merged into the weights; empty if it can."""
+
+    def adapters(self) -> dict[str, Any]:
+        """List the active adapters by the name of their layer."""
+        layers: dict[str, Any] = {
+            name: layer
+            for name, layer in self.model.named_modules()
+            if isinstance(layer, BaseTunerLayer)
+        }
+        return {
+            name: layer.adapter_modules[adapter]
+            for name, layer in layers.items()
+            for adapter in layer.active_adapters
+            if adapter in layer.adapter_modules
+        }
+
+    def _check_merge_allowed(self) -> None:
+        super()._check_merge_allowed()  # type: ignore[no-untyped-call]
+        if self.not_mergeable:
+            raise ValueError(
+                f"{type(self).__name__} cannot be merged: {self.not_mergeable} Keep the adapter, "
+                "or take it off with `unload()`."
+            )
+
+    @classmethod
+    def _remove_adapter_name_from_key(cls, key: str, adapter_name: str) -> str:
+        # PEFT looks for the name at the end of a key, where ours have the parameter's.
+        return key.replace(f"adapter_modules.{adapter_name}.", "adapter_modules.")

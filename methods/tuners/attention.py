@@ -10,7 +10,7 @@ from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.tuners.adapter import Adapter, place
+from methods.tuners.adapter import Adapter, NativeTuner, place
 from methods.tuners.copies import CopyLayer
 
 
@@ -126,20 +126,16 @@ def _laid_out_as(inputs: Tensor, states: Tensor, factors: Tensor) -> tuple[Tenso
     return (factors.transpose(1, 2) if heads_first else factors), heads_first
 
 
-class AttentionTuner(BaseTuner):
+class AttentionTuner(NativeTuner):
     """Puts the method's layer around every targeted attention module of the language model.
 
     Where the configuration has `train_norms`, the norm weights of every decoder layer are trained
     beside it, as copies, so that the adapter can be saved, disabled and taken off.
     """
 
-    prefix = "adapter_"
     tuner_layer_cls = (AttentionLayer, CopyLayer)  # type: ignore[assignment]
-    target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
     layer: ClassVar[type[AttentionLayer]]
     adapter: ClassVar[type[Adapter]]
-    not_mergeable: ClassVar[str]
-    """Why the adapter cannot be merged into the weights."""
 
     def _prepare_model(self, peft_config: PeftConfig, model: nn.Module) -> None:
         if any(is_rotary(module) for module in model.modules()):
@@ -188,22 +184,6 @@ class AttentionTuner(BaseTuner):
         for hook in getattr(child, "hooks", ()):
             hook.remove()
         setattr(parent, child_name, new_module)
-
-    def adapters(self) -> dict[str, Any]:
-        """List the active adapters by the name of their layer."""
-        return {
-            name: layer.adapter_modules[adapter]
-            for name, layer in self.model.named_modules()
-            if isinstance(layer, AttentionLayer)
-            for adapter in layer.active_adapters
-            if adapter in layer.adapter_modules
-        }
-
-    def _check_merge_allowed(self) -> None:
-        raise ValueError(
-            f"{type(self).__name__} cannot be merged: {self.not_mergeable} Keep the adapter, or "
-            "take it off with `unload()`."
-        )
 
 
 def is_rotary(module: nn.Module) -> bool:

@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 from peft import PeftConfig
-from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
+from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor, nn
 
-from methods.tuners.adapter import Adapter, place
+from methods.tuners.adapter import Adapter, NativeTuner, place
 
 
 class LinearLayer(nn.Module, BaseTunerLayer):
@@ -69,18 +69,14 @@ class LinearLayer(nn.Module, BaseTunerLayer):
         return update
 
 
-class LinearTuner(BaseTuner):
+class LinearTuner(NativeTuner):
     """Puts an adapter beside every targeted linear layer.
 
     A method names its `adapter`: the module, built from (base layer, configuration).
     """
 
-    prefix = "adapter_"
     tuner_layer_cls = LinearLayer
-    target_module_mapping: dict[str, list[str]] = {}  # noqa: RUF012 (an attribute of PEFT's)
     adapter: ClassVar[type[Adapter]]
-    not_mergeable: ClassVar[str] = ""
-    """Why the adapter cannot be merged; empty if it can."""
 
     def _create_and_replace(  # noqa: PLR0913, PLR0917 (the signature is PEFT's)
         self,
@@ -103,21 +99,3 @@ class LinearTuner(BaseTuner):
             target = LinearLayer(linear)
             setattr(parent, target_name, target)
         target.update_layer(adapter_name, adapter)
-
-    def adapters(self) -> dict[str, Any]:
-        """List the active adapters by the name of their layer."""
-        return {
-            name: layer.adapter_modules[adapter]
-            for name, layer in self.model.named_modules()
-            if isinstance(layer, LinearLayer)
-            for adapter in layer.active_adapters
-            if adapter in layer.adapter_modules
-        }
-
-    def _check_merge_allowed(self) -> None:
-        super()._check_merge_allowed()  # type: ignore[no-untyped-call]
-        if self.not_mergeable:
-            raise ValueError(
-                f"{type(self).__name__} cannot be merged: {self.not_mergeable} Keep the adapter, "
-                "or take it off with `unload()`."
-            )

@@ -1,0 +1,301 @@
+"""SMoA: modulate diagonal blocks of the frozen weight, its coordinates ordered by spectral role.
+
+    role(i) = sum_j j (U_ij s_j)^2 / sum_j (U_ij s_j)^2     of row i, W = U diag(s) V^T; columns: V
+    M_k     = block k on the diagonal of P_out W P_in^T     P: rows, columns by ascending role
+    dM_k    = (B_k A_k) * M_k                               k = 1 .. K; * is entry by entry
+    y       = W x + (alpha / r) P_out^T diag(dM_1, ..., dM_K) P_in x
+
+Singular values s descend, so block 1 holds the coordinates that the largest ones dominate. Rows,
+columns and the rank budget r are each split evenly into K parts, the first ones larger by one where
+K does not divide. With block k of out_k rows, in_k columns and rank rho_k: A_k of shape
+(rho_k, in_k), uniform as Kaiming; B_k of shape (out_k, rho_k), zero, so that training starts at W.
+One layer has
+
+    sum_k rho_k (in_k + out_k)
+
+parameters, 1/K of LoRA's at rank r where K divides all three. Only the blocks are formed, never the
+(out, in) update, except to merge.
+
+Liu et al., 2026. SMoA: Spectrum Modulation Adapter for Parameter-Efficient Fine-Tuning, section
+"Method", and its official code, PEFTZoo. What the text at hand leaves open, and the choice made:
+
+- The spectral role, the uneven splits, A's start and the scale alpha / r, where r is the whole
+  budget and not a block's rank: as in the official code.
+- Layers, r, K, alpha and dropout: those of the example in the code's README, alpha = r as there.
+- A block's rank above its smaller side: refused, since it would add parameters and no update.
+- A row or column of zeros has no role. Wherever it comes, its entries of the update are zero.
+- The anchors M_k: copies in the precision of W, not saved, where the official code keeps float32.
+  Gathered from W in each pass they would be kept for its gradient all the same, and could not be
+  told from the update once it is merged.
+
+The decompositions are in float32, on a GPU where there is one. Since another machine may order near
+ties differently, the two orders are saved with the adapter. They are also kept on disk, below
+`$XDG_CACHE_HOME` or `~/.cache`, by the SHA-256 of the weight: a backbone is decomposed once.
+
+Variants: `smoa-script` (r = 8, alpha = 8), the defaults of the code's training script; `small`, for
+test models, with uneven splits.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from peft import PeftConfig
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from methods.base import Method, register, require, targeted
+from methods.tuners.adapter import Adapter
+from methods.tuners.linear import LinearTuner
+
+
+@dataclass
+class SMoAConfig(PeftConfig):
+    """Hyperparameters of SMoA.
+
+    Attributes:
+        r: Rank budget of a layer, shared by its blocks.
+        K: Number of blocks.
+        alpha: Scale of the update, times r.
+        branch_ranks: The rank of each block, r in sum; None for an even split.
+        dropout: Probability with which an entry of the adapter's input is dropped in training.
+        target_modules: Names of the linear layers, or "all-linear".
+    """
+
+    peft_type = "SMOA"
+
+    r: int = 32
+    K: int = 2
+    alpha: float = 32.0
+    branch_ranks: list[int] | None = None
+    dropout: float = 0.05
+    target_modules: set[str] | str = field(
+        default_factory=lambda: {"q_proj", "k_proj", "v_proj", "up_proj", "down_proj"}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]
+        self.peft_type = SMoAConfig.peft_type
+        require(self, "at least 1", lambda value: value >= 1, "r", "K")
+        require(self, "above 0", lambda value: value > 0, "alpha")
+        require(self, "at least 0 and below 1", lambda value: 0 <= value < 1, "dropout")
+        if self.r < self.K:
+            raise ValueError(
+                f"r must be at least K, {self.K}, a rank for each block, not {self.r}."
+            )
+        if self.branch_ranks is not None:
+            self._check(self.branch_ranks)
+        if not isinstance(self.target_modules, str):
+            self.target_modules = set(self.target_modules)
+
+    def _check(self, ranks: list[int]) -> None:
+        if len(ranks) != self.K:
+            raise ValueError(f"branch_ranks must be K, {self.K}, ranks, not {len(ranks)}: {ranks}.")
+        if not all(rank >= 1 for rank in ranks):
+            raise ValueError(f"branch_ranks must be at least 1 each, not {ranks}.")
+        if sum(ranks) != self.r:
+            raise ValueError(f"branch_ranks must sum to r, {self.r}, not to {sum(ranks)}: {ranks}.")
+
+    def blocks(self, linear: nn.Linear) -> list[tuple[int, int, int]]:
+        """List rows, columns and rank of each block of a layer.
+
+        Raises:
+            ValueError: The layer has fewer rows or columns than blocks, or a block fewer than its
+                rank.
+        """
+        limit = min(linear.out_features, linear.in_features)
+        if limit < self.K:
+            raise ValueError(f"K may be at most {limit}, the layer's smaller side, not {self.K}.")
+        rows, columns = split(linear.out_features, self.K), split(linear.in_features, self.K)
+        blocks = list(zip(rows, columns, self.branch_ranks or split(self.r, self.K), strict=True))
+        for number, (*sides, rank) in enumerate(blocks, start=1):
+            if rank > min(sides):
+                raise ValueError(
+                    f"block {number} is {sides[0]} x {sides[1]}: its rank may be at most "
+                    f"{min(sides)}, not {rank}. Lower r, or set branch_ranks."
+                )
+        return blocks
+
+
+def split(total: int, parts: int) -> list[int]:
+    """Split evenly, with the remainder in the first parts.
+
+    >>> split(11, 4)
+    [3, 3, 3, 2]
+    """
+    return [total // parts + (part < total % parts) for part in range(parts)]
+
+
+def spectral_orders(weight: Tensor) -> dict[str, Tensor]:
+    """Return `row_order` (out,) and `column_order` (in,) of a weight (out, in), as int32.
+
+    Each lists the coordinates by ascending spectral role. They are read from the disk if the
+    weight was decomposed before. Processes that do so at once write the same file.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    file = folder / "peft-proving-ground" / "smoa" / f"{_fingerprint(weight)}.safetensors"
+    orders = _read(file, weight.shape)
+    if orders is None:
+        orders = _decompose(weight)
+        _write(file, orders)
+    return orders
+
+
+def _fingerprint(weight: Tensor) -> str:
+    digest = sha256(f"{weight.dtype} {tuple(weight.shape)}".encode())
+    digest.update(weight.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _read(file: Path, shape: torch.Size) -> dict[str, Tensor] | None:
+    """Read the orders, or None if there are none or the file is damaged."""
+    try:
+        orders = load_file(file)
+    except (FileNotFoundError, SafetensorError):
+        return None
+    found = {name: sorted(order.tolist()) for name, order in orders.items()}
+    rows, columns = map(range, shape)
+    whole = found == {"row_order": list(rows), "column_order": list(columns)}
+    return orders if whole else None
+
+
+def _write(file: Path, orders: dict[str, Tensor]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=file.parent) as folder:
+        unpublished = Path(folder) / file.name
+        save_file(orders, unpublished)
+        unpublished.replace(file)
+
+
+def _decompose(weight: Tensor) -> dict[str, Tensor]:
+    device = torch.device("cuda") if torch.cuda.is_available() else weight.device
+    precision = torch.float64 if weight.dtype == torch.float64 else torch.float32
+    U, s, Vh = torch.linalg.svd(weight.detach().to(device, precision), full_matrices=False)  # noqa: N806
+    return {"row_order": _by_role(U * s), "column_order": _by_role(Vh.mT * s)}
+
+
+def _by_role(loadings: Tensor) -> Tensor:
+    """Order coordinates by the mean singular index, weighted with the energy of each index."""
+    energy = loadings.square()
+    index = torch.arange(energy.shape[1], device=energy.device, dtype=energy.dtype)
+    role = energy @ index / energy.sum(dim=1)
+    return role.argsort(stable=True).int().cpu()
+
+
+class Block(nn.Module):
+    """One block: its anchor M (rows, columns) and the low-rank factors that modulate it."""
+
+    M: Tensor
+
+    def __init__(self, rows: int, columns: int, rank: int, scale: float) -> None:
+        super().__init__()
+        self.scale = scale
+        self.A = nn.Parameter(torch.empty(rank, columns))
+        self.B = nn.Parameter(torch.zeros(rows, rank))
+        nn.init.kaiming_uniform_(self.A, a=5**0.5)
+
+    def forward(self) -> Tensor:
+        """Return (alpha / r) dM, (rows, columns)."""
+        return (self.scale * self.B) @ self.A * self.M
+
+
+class SMoA(Adapter):
+    """The blocks of one linear layer.
+
+    Attributes:
+        row_order: The rows of W by spectral role, (out,), int32.
+        column_order: Its columns, (in,), int32.
+    """
+
+    row_order: Tensor
+    column_order: Tensor
+
+    def __init__(self, linear: nn.Linear, config: SMoAConfig) -> None:
+        super().__init__()
+        scale = config.alpha / config.r
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks: Any = nn.ModuleList(Block(*shape, scale) for shape in config.blocks(linear))
+        self.frozen = (linear,)  # in a tuple, so that it is no part of the adapter
+        for name, order in self._orders(linear.weight).items():
+            self.register_buffer(name, order.to(linear.weight.device))
+        self._take_anchors()
+
+    def _orders(self, weight: Tensor) -> dict[str, Tensor]:
+        """Return the orders of the weight, or any while the parameters are without values.
+
+        So it is when parameters are counted, and under PEFT's `low_cpu_mem_usage`, where the orders
+        come with the values.
+        """
+        if not self.blocks[0].A.is_meta:
+            return spectral_orders(weight)
+        rows, columns = (torch.arange(size, dtype=torch.int32) for size in weight.shape)
+        return {"row_order": rows, "column_order": columns}
+
+    def _take_anchors(self) -> None:
+        weight = self.frozen[0].weight.detach()
+        for block, rows, columns in self._places():
+            block.register_buffer("M", weight[rows[:, None], columns], persistent=False)
+
+    def _places(self) -> Iterator[tuple[Block, Tensor, Tensor]]:
+        """Pair each block with its rows and columns of the weight."""
+        rows = self.row_order.split([block.B.shape[0] for block in self.blocks])
+        columns = self.column_order.split([block.A.shape[1] for block in self.blocks])
+        return zip(self.blocks, rows, columns, strict=True)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *arguments: Any
+    ) -> None:
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
+        if f"{prefix}row_order" in state_dict:
+            self._take_anchors()  # those of the loaded orders
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., in) to the update's share of the output, (..., out)."""
+        # From a matrix and by int64, selecting is ten times as fast.
+        flat = self.dropout(x).reshape(-1, x.shape[-1])
+        ordered = flat.index_select(1, self.column_order.long())
+        parts = ordered.split([block.A.shape[1] for block in self.blocks], dim=1)
+        y = [part @ block().mT for block, part in zip(self.blocks, parts, strict=True)]
+        back = self.row_order.argsort()
+        return torch.cat(y, dim=1).index_select(1, back).view(*x.shape[:-1], -1)
+
+    def weight_update(self) -> Tensor:
+        """Return (alpha / r) P_out^T diag(dM_1, ..., dM_K) P_in, (out, in)."""
+        like: Tensor = self.blocks[0].A
+        update = like.new_zeros(len(self.row_order), len(self.column_order))
+        for block, rows, columns in self._places():
+            update[rows[:, None], columns] = block()
+        return update
+
+
+class SMoAModel(LinearTuner):
+    """Puts a `SMoA` beside every targeted linear layer."""
+
+    adapter = SMoA
+
+
+register(SMoAConfig, SMoAModel)
+
+
+def parameters(config: SMoAConfig, model: PreTrainedModel) -> int:
+    """Count the formula of the module docstring over the targeted layers."""
+    layers = targeted(config, model).values()
+    blocks = [block for layer in layers for block in config.blocks(layer)]
+    return sum(rank * (rows + columns) for rows, columns, rank in blocks)
+
+
+method = Method(
+    title="SMoA",
+    paper="https://arxiv.org/abs/2605.21147",
+    config=SMoAConfig,
+    parameters=parameters,
+    mergeable=True,
+    variants={"smoa-script": {"r": 8, "alpha": 8.0}, "small": {"r": 13, "K": 3}},
+)
