@@ -99,8 +99,8 @@ def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan]) -> None
     same = plugins.method(method.name).zero_safe and not frozen
     if settings[0].engine == "deepspeed" and not same:
         raise UserError(
-            f"{method.label} changes parameters between steps or has the optimizer skip some, which "
-            "ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
+            f"{method.label} changes parameters between steps or has the optimizer skip some, "
+            "which ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
         )
 
 

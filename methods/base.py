@@ -115,8 +115,9 @@ class Method:
                 f"{folder} holds a {type(config).__name__}, not a {self.config.__name__}: it is an "
                 "adapter of another method."
             )
-        trained_on = config.base_model_name_or_path
-        if trained_on and trained_on != model.name_or_path:
+        trained_on = config.base_model_name_or_path or ""
+        # A folder may have moved; its last name is what a hub's commit or the user called it.
+        if trained_on.rpartition("/")[2] != model.name_or_path.rpartition("/")[2]:
             raise ValueError(
                 f"{folder} was trained on {trained_on}, not on {model.name_or_path}: load it on "
                 "the backbone it belongs to."

@@ -139,7 +139,7 @@ def fit(
 
 
 class Best:
-    """Keeps the adapter at the lowest validation loss: what is trained and what is saved with it."""
+    """Keeps the adapter, all that is saved of it, at the lowest validation loss."""
 
     def __init__(self, model: PeftModel) -> None:
         trained = {name for name, p in model.named_parameters() if p.requires_grad}

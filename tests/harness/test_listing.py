@@ -28,9 +28,34 @@ def test_one_method_is_shown_with_its_docstring_and_fields() -> None:
 def test_methods_are_listed_with_parameters_where_a_backbone_is_given(
     tmp_path: Path, make_backbone: Callable[..., Path]
 ) -> None:
-    found = listing.methods(None, str(make_backbone(tmp_path / "small")))
-    assert all(0 < row["trainable"] < row["total"] for row in found.value)
+    found = listing.methods("lora", str(make_backbone(tmp_path / "small")))
+    assert [row["method"] for row in found.value][:3] == [
+        "lora",
+        "lora:dypam-paper",
+        "lora:rosa-paper",
+    ]
+    assert all(0 < row["trainable"] < row["total"] for row in found.value[:3])
     assert "percent" in found.text
+
+
+def test_a_backbone_of_the_papers_needs_no_weights_and_no_network() -> None:
+    (row, *_) = listing.methods("dypam", "llama-3.2-3b").value
+    # 28 (2 d r + r d_e (H + K) + d_e d_head + (H + K + 2) d_head / 2), d 3072, H 24, K 8: 0.914 %.
+    assert (row["trainable"], row["total"]) == (29_650_432, 3_212_749_824 + 29_650_432)
+
+
+def test_a_multimodal_backbone_is_counted_whole_and_without_its_tower() -> None:
+    rows = listing.methods("rosa", "gemma-3-4b").value[:2]
+    assert [row["backbone"] for row in rows] == ["gemma-3-4b", "gemma-3-4b (text only)"]
+    assert [row["total"] - row["trainable"] for row in rows] == [4_300_079_472, 3_880_263_168]
+
+
+def test_a_method_that_does_not_fit_a_backbone_is_listed_with_the_reason(
+    tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    (row, *_) = listing.methods("fourierft", str(make_backbone(tmp_path / "small"))).value
+    assert (row["trainable"], row["percent"]) == (None, None)
+    assert "120000" in row["notes"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The percentages of trainable parameters that the papers print, from the shapes of their backbones.
+"""The percentages of trainable parameters that the papers print, from their backbones' shapes.
 
 DyPAM, KDD 2026, tables of the mathematics and commonsense results; RoSA, AAAI 2026, table of the
 commonsense results. A percentage is that of PEFT: trainable over base and added parameters.
