@@ -22,8 +22,9 @@ Rank-Wise Mixture-of-Experts. The defaults are those of the official script; its
   branch; here it flows.
 - The official code moves d in every forward pass, in evaluation too; here once in each
   step, after its training passes, and never in evaluation, which would change what it measures.
-- The minimal file moves d by k / r minus the raw count, which is negative after a few tokens; here
-  by the mean count minus the count, of which only the sign matters.
+- The minimal file has been published in two versions. One moves d by k / r minus the raw count,
+  which is negative after a few tokens; the other, and this file, by the sign of the mean count
+  minus the count.
 - Padding counts as tokens: a linear layer does not know it.
 - Each layer has an A of its own, drawn from `seed` and the layer's name. A is saved.
 
@@ -102,7 +103,8 @@ class FlyLoRA(Adapter):
         A: Frozen projection (r, in).
         B: Trained (out, r).
         balance: d / u, integers (r).
-        counts: Tokens that used each rank since the last update of `balance`, integers (r).
+        counts: Tokens that used each rank since the last update of `balance`, integers (r); a pass
+            that gradient checkpointing repeats counts again, which leaves the signs as they are.
     """
 
     A: Tensor
@@ -118,7 +120,11 @@ class FlyLoRA(Adapter):
                 f"r may be at most k x {size} inputs = {config.k * size}, not {config.r}: "
                 "a row of A would be empty."
             )
-        self.register_buffer("A", sparse_projection(config.r, size, p, config.seed))
+        if linear.weight.is_meta:  # only shapes are asked for
+            A = torch.empty(config.r, size)
+        else:
+            A = sparse_projection(config.r, size, p, config.seed)
+        self.register_buffer("A", A)
         self.register_buffer("balance", torch.zeros(config.r, dtype=torch.int32))
         self.register_buffer("counts", torch.zeros(config.r, dtype=torch.int64), persistent=False)
         self.B = nn.Parameter(torch.zeros(linear.out_features, config.r))

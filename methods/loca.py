@@ -205,7 +205,8 @@ class LoCA(Adapter):
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to the update's (..., out)."""
         tokens, a, locations = (
-            tensor.to(self.precision) for tensor in (x.flatten(0, -2), self.a, self.locations)
+            tensor.to(self.precision)
+            for tensor in (x.reshape(-1, x.shape[-1]), self.a, self.locations)
         )
         y: Tensor = CosineUpdate.apply(  # type: ignore[no-untyped-call]
             tokens,
