@@ -121,10 +121,10 @@ class FlyLoRA(Adapter):
                 "a row of A would be empty."
             )
         if linear.weight.is_meta:  # only shapes are asked for
-            A = torch.empty(config.r, size)
+            drawn = torch.empty(config.r, size)
         else:
-            A = sparse_projection(config.r, size, p, config.seed)
-        self.register_buffer("A", A)
+            drawn = sparse_projection(config.r, size, p, config.seed)
+        self.register_buffer("A", drawn)
         self.register_buffer("balance", torch.zeros(config.r, dtype=torch.int32))
         self.register_buffer("counts", torch.zeros(config.r, dtype=torch.int64), persistent=False)
         self.B = nn.Parameter(torch.zeros(linear.out_features, config.r))
