@@ -400,7 +400,9 @@ class RouterWeights(StepHooks):
     def record(self) -> dict[str, Any]:
         """Return the mean weight of each specialised module, by layer."""
         sums = {name: torch.as_tensor(r.routed) for name, r in self._routers().items()}
-        means = {name: (total / total.sum()).tolist() for name, total in sums.items()}
+        means = {
+            name: (total / total.sum()).tolist() for name, total in sums.items() if total.any()
+        }
         return {"router_weights": means} if means else {}
 
     def _routers(self) -> dict[str, Router]:

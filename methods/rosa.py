@@ -35,6 +35,7 @@ AdamW's momentum does not move a layer that is not selected; `rosa-paper` and `d
 which count as the tables do, norms included.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,12 +127,12 @@ def slow_pairs(d_head: int, r_low: float) -> int:
         ValueError: r_low d_head / 2 is not a whole number.
     """
     pairs = r_low * d_head / 2
-    if pairs != int(pairs) or pairs < 1:
+    if not math.isclose(pairs, round(pairs)) or pairs < 1:
         raise ValueError(
-            f"r_low = {r_low} of a head of {d_head} is {pairs} rotary pairs; take a multiple of "
-            f"{2 / d_head}."
+            f"r_low = {r_low} of a head of {d_head} is {pairs:g} rotary pairs; take a multiple of "
+            f"{2 / d_head:g}."
         )
-    return int(pairs)
+    return round(pairs)
 
 
 class RoSAModel(AttentionTuner):

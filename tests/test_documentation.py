@@ -33,7 +33,17 @@ def test_the_table_of_tasks_is_what_the_plugins_say() -> None:
 def test_the_readme_stays_under_150_lines_and_names_every_command() -> None:
     text = (ROOT / "README.md").read_text()
     assert text.count("\n") < 150
-    for command in ("run", "methods", "tasks", "data", "table", "compare", "history", "show", "doctor"):
+    for command in (
+        "run",
+        "methods",
+        "tasks",
+        "data",
+        "table",
+        "compare",
+        "history",
+        "show",
+        "doctor",
+    ):
         assert f"harness {command}" in text
 
 

@@ -10,7 +10,8 @@ RoSA, AAAI 2026, section "Dynamic Layer Selection" and algorithm 1. What the pap
 the choice made:
 
 - The warm-up: that of the learning rate. Before the first selection all layers train.
-- A step is an optimizer step, and the scores are those of its accumulated gradients, not clipped.
+- A step is an optimizer step, and the scores are those of its accumulated gradients, not clipped,
+  summed in float32.
 - The two norms of a layer: of `input_layernorm` and the one before the feed-forward part
   (`pre_feedforward_layernorm` in Gemma, `post_attention_layernorm` elsewhere). They need not be
   trained: in a selection step a gradient is taken for them.
@@ -55,8 +56,8 @@ class LayerSelection:
     def __post_init__(self) -> None:
         if not 0 < self.ratio <= 1:
             raise ValueError(f"dls: ratio must be above 0 and at most 1, not {self.ratio}.")
-        if self.interval < 1:
-            raise ValueError(f"dls: interval must be at least 1, not {self.interval}.")
+        if self.interval < 1 or self.interval != int(self.interval):
+            raise ValueError(f"dls: interval must be a whole number from 1 on, not {self.interval}.")
         if not 0 <= self.exploit <= 1:
             raise ValueError(f"dls: exploit must be between 0 and 1, not {self.exploit}.")
 
@@ -81,6 +82,8 @@ class DynamicLayerSelection(StepHooks):
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad and (layer := LAYER.search(name)):
                 self.trained[int(layer[1])].append(parameter)
+        if not self.trained:
+            raise ValueError("dls: nothing that trains lies in a numbered layer (`layers.0`).")
         self.norms = _norms(self.model)
         missing = sorted(self.trained.keys() - self.norms.keys())
         if missing:

@@ -48,10 +48,10 @@ class NativeTuner(BaseTuner):
             if isinstance(layer, BaseTunerLayer)
         }
         return {
-            name: layer.adapter_modules[adapter]
+            name: adapter
             for name, layer in layers.items()
-            for adapter in layer.active_adapters
-            if adapter in layer.adapter_modules
+            for called, adapter in layer.adapter_modules.items()
+            if called in layer.active_adapters and isinstance(adapter, Adapter)
         }
 
     def _check_merge_allowed(self) -> None:

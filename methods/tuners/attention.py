@@ -1,6 +1,7 @@
 """Adapters of an attention module: on its queries and keys around RoPE, or on its output."""
 
 import inspect
+import sys
 from functools import partial
 from typing import Any, ClassVar
 
@@ -138,13 +139,18 @@ class AttentionTuner(NativeTuner):
     adapter: ClassVar[type[Adapter]]
 
     def _prepare_model(self, peft_config: PeftConfig, model: nn.Module) -> None:
-        if any(is_rotary(module) for module in model.modules()):
-            return
-        raise ValueError(
-            f"{type(model).__name__} has no rotary attention (RoPE) with q_proj and k_proj, and "
-            f"{type(self).__name__} adapts nothing else. Take a backbone such as Llama, Qwen or "
-            "Gemma."
-        )
+        rotary = [key for key, module in model.named_modules() if is_rotary(module)]
+        if not rotary:
+            raise ValueError(
+                f"{type(model).__name__} has no rotary attention (RoPE) with q_proj and k_proj, "
+                f"and {type(self).__name__} adapts nothing else. Take a backbone such as Llama, "
+                "Qwen or Gemma."
+            )
+        if not any(BaseTuner._check_target_module_exists(peft_config, key) for key in rotary):
+            raise ValueError(
+                f"target_modules {peft_config.target_modules} names no attention module; here "
+                f"they are called such as {rotary[0]}."
+            )
 
     @staticmethod
     def _check_target_module_exists(peft_config: Any, key: str) -> Any:
@@ -196,13 +202,29 @@ def attention_shape(attention: Any) -> tuple[int, int, int, int]:
     """Return hidden size, query heads, key heads and head size of an attention module.
 
     Raises:
-        ValueError: The head size is odd, so that dimensions do not pair up for RoPE.
+        ValueError: RoPE does not turn all dimensions of a head in pairs (i, i + d_head / 2).
     """
+    _require_half_split_pairs(attention)
     d_head = attention.head_dim
     if d_head % 2:
         raise ValueError(f"the head size is {d_head}; RoPE pairs dimensions, so it must be even.")
     heads = attention.q_proj.out_features // d_head
     return attention.q_proj.in_features, heads, attention.k_proj.out_features // d_head, d_head
+
+
+def _require_half_split_pairs(attention: Any) -> None:
+    """Refuse what turns neighbours (Cohere, GLM) or a part of the head (StableLM, GLM)."""
+    half_turn = getattr(sys.modules[type(attention).__module__], "rotate_half", None)
+    four = torch.arange(4.0, device="cpu")
+    halves = half_turn is not None and half_turn(four).tolist() == [-2.0, -3.0, 0.0, 1.0]
+    rope = attention.config.rope_parameters
+    kinds = [one for one in rope.values() if isinstance(one, dict)] or [rope]
+    whole = all((one.get("partial_rotary_factor") or 1.0) == 1.0 for one in kinds)
+    if not halves or not whole:
+        raise ValueError(
+            f"the RoPE of {type(attention).__name__} does not turn all of a head in pairs (i, i + "
+            "d_head / 2), as that of Llama, Mistral, Qwen and Gemma does."
+        )
 
 
 def is_layer_norm(key: str) -> bool:

@@ -122,7 +122,7 @@ def test_an_unknown_variant_gets_the_nearest_and_the_known_ones() -> None:
         ('lora[dls={"every":20}]', "dls has no setting 'every'. Known: ratio, interval"),
         ('lora[dls={"ratio":0}]', "ratio must be above 0 and at most 1, not 0"),
         ('lora[dls={"exploit":2}]', "exploit must be between 0 and 1, not 2"),
-        ('lora[dls={"interval":0}]', "interval must be at least 1, not 0"),
+        ('lora[dls={"interval":0}]', "interval must be a whole number from 1 on, not 0"),
     ],
 )
 def test_a_wrong_setting_of_layer_selection_names_the_right_ones(text: str, words: str) -> None:
