@@ -203,7 +203,7 @@ class Block(nn.Module):
 
     def forward(self) -> Tensor:
         """Return (alpha / r) dM, (rows, columns)."""
-        return (self.scale * self.B) @ self.A * self.M
+        return (self.scale * self.B) @ self.A * self.M.to(self.A.dtype)
 
 
 class SMoA(Adapter):
