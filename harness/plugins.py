@@ -42,8 +42,11 @@ def method(name: str) -> "Method":
     if name.startswith(OF_PEFT):
         from methods.base import of_peft  # noqa: PLC0415 (start-up time)
 
+        kind = name.removeprefix(OF_PEFT)
+        if kind.lower() in _files("methods"):
+            raise UserError(f"{name!r} is a method here: write {kind.lower()}.")
         try:
-            return of_peft(name.removeprefix(OF_PEFT))
+            return of_peft(kind)
         except ValueError as error:
             raise UserError(str(error)) from error
     found: Method = _load("methods", name)

@@ -21,7 +21,7 @@ NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
 """Fields that every PEFT configuration has and that say nothing of the method."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Method:
     """A parameter-efficient fine-tuning method over its PEFT configuration class.
 

@@ -17,6 +17,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 CACHE = Path(tempfile.gettempdir()) / f"peft-proving-ground-tests-{os.getuid()}"
 os.environ["XDG_CACHE_HOME"] = os.fspath(CACHE)
 
+SPREAD = ("test_conformance.py", "test_published_percentages.py")
+"""Files of many tests that share nothing: any process may take any of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a file in one process, for the sake of its fixtures, unless it is one of `SPREAD`."""
+    for item in items:
+        if item.path.name not in SPREAD:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
 Done = subprocess.CompletedProcess
 Command = Callable[..., "Done[str]"]
 

@@ -103,3 +103,6 @@ def build(name: str) -> PreTrainedModel:
             torch.nn.init.normal_(parameter, std=0.2)
     model.eval()
     return model
+
+
+BUILDS = {name: partial(build, name) for name in BUILDERS}

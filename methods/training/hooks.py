@@ -34,7 +34,11 @@ class StepHooks:
         """Act on the gradients, before they are clipped."""
 
     def after_step(self, step: int) -> None:
-        """Act on the parameters that the optimizer has just moved, with the gradients at hand."""
+        """Act on the parameters that the optimizer has just moved, with the gradients at hand.
+
+        Not called under DeepSpeed, which keeps the parameters to itself: a method that needs it
+        says so by `zero_safe=False`.
+        """
 
     def record(self) -> dict[str, Any]:
         """Return what the run folder keeps, as JSON values by name."""

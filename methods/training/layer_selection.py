@@ -57,7 +57,9 @@ class LayerSelection:
         if not 0 < self.ratio <= 1:
             raise ValueError(f"dls: ratio must be above 0 and at most 1, not {self.ratio}.")
         if self.interval < 1 or self.interval != int(self.interval):
-            raise ValueError(f"dls: interval must be a whole number from 1 on, not {self.interval}.")
+            raise ValueError(
+                f"dls: interval must be a whole number from 1 on, not {self.interval}."
+            )
         if not 0 <= self.exploit <= 1:
             raise ValueError(f"dls: exploit must be between 0 and 1, not {self.exploit}.")
 

@@ -139,7 +139,7 @@ class AttentionTuner(NativeTuner):
     adapter: ClassVar[type[Adapter]]
 
     def _prepare_model(self, peft_config: PeftConfig, model: nn.Module) -> None:
-        rotary = [key for key, module in model.named_modules() if is_rotary(module)]
+        rotary = [key for key, module in model.named_modules() if is_rotary(_bare(module))]
         if not rotary:
             raise ValueError(
                 f"{type(model).__name__} has no rotary attention (RoPE) with q_proj and k_proj, "
@@ -172,7 +172,7 @@ class AttentionTuner(NativeTuner):
         if is_layer_norm(current_key):
             CopyLayer.put(adapter_name, target, target_name, parent, memo={})
             return
-        attention: Any = target.base_layer if isinstance(target, AttentionLayer) else target
+        attention: Any = _bare(target)
         if not is_rotary(attention):
             return  # the attention of a vision tower
         try:
@@ -190,6 +190,10 @@ class AttentionTuner(NativeTuner):
         for hook in getattr(child, "hooks", ()):
             hook.remove()
         setattr(parent, child_name, new_module)
+
+
+def _bare(module: nn.Module) -> nn.Module:
+    return module.base_layer if isinstance(module, AttentionLayer) else module
 
 
 def is_rotary(module: nn.Module) -> bool:

@@ -149,6 +149,11 @@ def test_a_type_that_peft_does_not_adapt_layers_by_gets_the_known_ones(text: str
         parsed(text)
 
 
+def test_a_type_of_peft_that_has_a_file_here_is_called_by_it() -> None:
+    with pytest.raises(UserError, match="'peft:BOFT' is a method here: write boft"):
+        parsed("peft:BOFT")
+
+
 def test_all_wrong_fields_of_a_method_are_named_at_once() -> None:
     with pytest.raises(UserError) as error:
         parsed("lora[lora_alpa=3,r=x,use_dora=maybe]")
