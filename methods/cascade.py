@@ -1,0 +1,654 @@
+"""CASCADE: three experts in three domains update each linear layer, and the token weighs them.
+
+    y          = W0 x + sum_e w_e(x) dW_e x   for e in dct, wav, spatial               eq. 2
+    dW_dct     = C_m^T S_dct C_n   with S_dct[i_k, j_k] = s_k, zero elsewhere          eq. 3, 4
+    dW_wav     = H_m^T [0, B~_LH; B~_HL, B~_HH] H_n   with B_b zero but at I_b         eq. 5, 6
+    dW_spatial = B A                                                                   eq. 7
+    (gamma_b, beta_b) = g(s)   for b in LH, HL, HH                                     eq. 8
+    B~_b       = (1 + gamma_b) B_b + beta_b   at I_b                                   eq. 9
+    h          = W_spec x_spec + W_sem x                                               eq. 10
+    w          = softmax(W_out h)                                                      eq. 11
+    L          = L_task + lambda_bal L_bal + lambda_orth L_orth                        eq. 12
+    L_bal      = E sum_e (mean over tokens of w_e)^2                                   eq. 13
+    L_orth     = |<s, (B_LH, B_HL, B_HH)>|, both cut to the shorter                    eq. 14
+
+W0 is of shape (m, n), x of (n,). C_m (m, m) is the orthonormal DCT-II basis, row i of frequency i.
+H_m (m, m) is the orthonormal Haar analysis of one level: first the low-pass half, all
+(x_2k + x_2k+1) / sqrt 2, then the high-pass half, all (x_2k - x_2k+1) / sqrt 2. Start values: s, of
+shape (K_dct,), and the B_b, of (K_wav,) together, zero; A (r, n) uniform as Kaiming, B (m, r) zero;
+g, a network K_dct -> d_g -> 6 with biases and SiLU in between, as PyTorch draws it, its second layer
+zero; W_spec (d_h, 3) and W_sem (d_h, n) uniform as Kaiming, W_out (E, d_h) zero. So training starts
+at W0 and with equal weights. One layer has
+
+    K_dct + K_wav + r (m + n) + (d_g (K_dct + 1) + 6 (d_g + 1)) + d_h (3 + n + E)
+
+parameters. It cannot be merged, since w depends on the token. No m x n update is formed, forward or
+backward: the s_k lie in a corner (p, q) of S_dct, 199 x 200 with the default K_dct, so that
+C_m^T (S_dct (C_n x)) takes p m + p q + q n multiplications a token, and H_m^T (B~ (H_n x)) takes
+K_wav besides its pairwise sums.
+
+Coarse-to-Fine Spectral Cascading for Parameter-Efficient LLM Adaptation (submitted to IJCAI 2026),
+section "Method" and appendix "CASCADE Configuration". What the paper leaves open, and the choice
+made:
+
+- Ties among the K_dct lowest frequencies i + j: the smaller i first, which is the frequency along
+  the outputs. The s_k are in this order.
+- The bands: the first letter is for the rows (outputs), the second for the columns (inputs), so LH
+  is low-pass over outputs and high-pass over inputs. K_wav is split evenly; of what is left over HH
+  takes one, then HL. The places of a band are drawn without replacement, the same for layers of
+  equal shape, and its coefficients are in row-major order. Places are not saved, but drawn again
+  from `seed`.
+- The pooling window of the router: the token itself, w_e(x) as eq. 3 writes. A token's weights
+  depend on no other token, so decoding can cache keys and values, and padding and batch change
+  nothing. The literal mean over the sequence is the variant `sequence-pooling`.
+- The spectral statistics x_spec, of the token's channels. With e_L and e_H the sums of squares of
+  the low-pass and of the high-pass half of H_n x, each divided by n, plus 1e-6, and e = e_L + e_H,
+  they are ln e; the high-frequency ratio p = e_H / e; and the spectral entropy
+  -p ln p - (1 - p) ln (1 - p). Gradients flow through them. There is no zero-crossing rate: it jumps
+  where a channel is near zero, so that rounding, which differs between cached and uncached decoding,
+  would move the weights.
+- Activations: SiLU in g; none in the router, as eq. 10 and 11 have none.
+- The order of g's outputs: gamma of LH, HL, HH, then beta of LH, HL, HH.
+- A factor before BA, as LoRA's alpha / r: none.
+- L_bal and L_orth: the mean over the adapted layers. A "sample" of eq. 13 is a token of the batch;
+  padding counts, since an adapter cannot tell it from text.
+- The common space of L_orth: the first min(K_dct, K_wav) of both in their order. The B_b are those
+  that are trained, before eq. 9.
+
+Variants: `no-dct` and `no-wavelet` (either also takes away modulation and L_orth, which need both),
+`no-spatial` and `no-modulation` are the paper's ablations, `uniform-routing` (w_e = 1 / E, neither
+router nor L_bal) is one more; softmax and E are over the experts present. `sequence-pooling` puts
+the mean of x over all tokens of its sequence in place of x in eq. 10, with its statistics. A
+token's weights then see the tokens that follow it: decoding with the cache and without it differ,
+and padding and batch change the output. `small` fits layers of 32 x 32.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+from peft import PeftConfig, PeftModel
+from torch import Tensor, nn
+from torch.autograd import Function
+from torch.nn.functional import embedding_bag
+from transformers import PreTrainedModel
+
+from methods.base import Method, register, require, targeted
+from methods.training.hooks import Plan, StepHooks
+from methods.tuners.adapter import Adapter
+from methods.tuners.linear import LinearTuner
+
+Routing = Literal["spectral", "uniform"]
+Pooling = Literal["token", "sequence"]
+
+EXPERTS = ("dct", "wavelet", "spatial")
+BANDS = 3
+"""The detail bands LH, HL and HH, in this order."""
+
+STATISTICS = 3
+"""The spectral statistics of a token: log energy, high-frequency ratio, entropy."""
+
+ENERGY_FLOOR = 1e-6
+"""Added to the energy of each half of the spectrum, so that a zero token has statistics."""
+
+BLOCK = 32
+"""Channels that are transformed by one small matrix product, at most."""
+
+
+@dataclass
+class CascadeConfig(PeftConfig):
+    """Hyperparameters of CASCADE, appendix "CASCADE Configuration" of the paper.
+
+    Attributes:
+        K_dct: Coefficients of the DCT expert, per layer.
+        K_wav: Coefficients of the wavelet expert over its three bands, per layer.
+        r: Rank of the spatial expert.
+        d_g: Hidden size of g, which makes the modulation of the DCT coefficients.
+        d_h: Hidden size of the router.
+        dct: Whether there is a DCT expert.
+        wavelet: Whether there is a wavelet expert.
+        spatial: Whether there is a spatial expert.
+        modulation: Whether the DCT coefficients modulate the wavelet coefficients; needs both.
+        routing: Whether the token weighs the experts, or all have the same weight.
+        pooling: What the router sees: the token, or the mean of its sequence.
+        lambda_bal: Factor of the load-balancing loss.
+        lambda_orth: Factor of the spectral orthogonality loss.
+        seed: Decides the positions of the wavelet coefficients, together with the layer's shape.
+        target_modules: Names of the linear layers, or "all-linear".
+    """
+
+    peft_type = "CASCADE"
+
+    K_dct: int = 20_000
+    K_wav: int = 10_000
+    r: int = 48
+    d_g: int = 16
+    d_h: int = 16
+    dct: bool = True
+    wavelet: bool = True
+    spatial: bool = True
+    modulation: bool = True
+    routing: Routing = "spectral"
+    pooling: Pooling = "token"
+    lambda_bal: float = 0.01
+    lambda_orth: float = 0.01
+    seed: int = 0
+    target_modules: set[str] | str = "all-linear"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]
+        self.peft_type = CascadeConfig.peft_type
+        for name, choices in {"routing": Routing, "pooling": Pooling}.items():
+            if getattr(self, name) not in get_args(choices):
+                known = ", ".join(get_args(choices))
+                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)}.")
+        if not self.experts:
+            raise ValueError("Nothing is left to train: keep the dct, wavelet or spatial expert.")
+        require(self, "at least 1", lambda value: value >= 1, "K_dct", "K_wav", "r", "d_g", "d_h")
+        require(self, "at least 0", lambda value: value >= 0, "lambda_bal", "lambda_orth", "seed")
+        if not isinstance(self.target_modules, str):
+            self.target_modules = set(self.target_modules)
+
+    @property
+    def experts(self) -> list[str]:
+        """The experts that there are, in the paper's order."""
+        return [name for name in EXPERTS if getattr(self, name)]
+
+    @property
+    def modulates(self) -> bool:
+        """Whether there is a modulation: something to make it of, and something to modulate."""
+        return self.modulation and self.dct and self.wavelet
+
+    def check(self, m: int, n: int) -> None:
+        """Check that the experts fit a layer (m, n).
+
+        Raises:
+            ValueError: One does not; names the field, its value and the limit.
+        """
+        if m % 2 or n % 2:
+            raise ValueError(
+                f"the layer is {m} x {n}: the Haar transform pairs channels, so both must be even."
+            )
+        limits = {
+            "K_dct": (self.dct, m * n),
+            "K_wav": (self.wavelet, BANDS * (m // 2) * (n // 2)),
+            "r": (self.spatial, min(m, n)),
+        }
+        for name, (used, limit) in limits.items():
+            if used and getattr(self, name) > limit:
+                raise ValueError(
+                    f"the layer is {m} x {n}: {name} may be at most {limit} there, "
+                    f"not {getattr(self, name)}."
+                )
+
+
+def low_frequencies(m: int, n: int, k: int) -> tuple[Tensor, Tensor]:
+    """Find the k places (i, j) of an (m, n) matrix with the smallest i + j, then the smallest i.
+
+    >>> i, j = low_frequencies(3, 4, 5)
+    >>> list(zip(i.tolist(), j.tolist()))
+    [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1)]
+    """
+    sums = torch.arange(m + n - 1, device="cpu")
+    first = (sums - n + 1).clamp(min=0)
+    lengths = sums.clamp(max=m - 1) - first + 1
+    ends = lengths.cumsum(0)
+    numbers = torch.arange(k, device="cpu")
+    diagonal = torch.searchsorted(ends, numbers, right=True)
+    i = first[diagonal] + numbers - (ends - lengths)[diagonal]
+    return i, diagonal - i
+
+
+def detail_places(m: int, n: int, k: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+    """Draw the places (i, j) of k coefficients in LH, HL and HH, each of shape (m / 2, n / 2)."""
+    generator = torch.Generator().manual_seed(seed)
+    size, width = (m // 2) * (n // 2), n // 2
+    drawn = [
+        torch.randperm(size, generator=generator, device="cpu")[:share].sort().values
+        for share in per_band(k)
+    ]
+    return [(places // width, places % width) for places in drawn]
+
+
+def per_band(k: int) -> list[int]:
+    """Split k coefficients over LH, HL and HH.
+
+    >>> per_band(10_000)
+    [3333, 3333, 3334]
+    """
+    return [(band + 1) * k // BANDS - band * k // BANDS for band in range(BANDS)]
+
+
+# What follows depends on sizes alone. It is made once for all layers of a size, out of inference
+# mode, in which it could not be used for training later.
+
+
+class Corner(NamedTuple):
+    """The corner of S_dct that has the coefficients in it.
+
+    Attributes:
+        p: Its rows, rounded up to a multiple of 8, at which matrix products are quick.
+        q: Its columns, likewise.
+        places: Where each coefficient lies, counted row by row, (K_dct,).
+    """
+
+    p: int
+    q: int
+    places: Tensor
+
+
+@cache
+@torch.inference_mode(False)
+def corner(m: int, n: int, k: int, device: torch.device) -> Corner:
+    """Place the DCT coefficients of a layer (m, n)."""
+    i, j = low_frequencies(m, n, k)
+    p, q = (-(-(int(places.max()) + 1) // 8) * 8 for places in (i, j))
+    return Corner(p, q, (i * q + j).to(device))
+
+
+@cache
+@torch.inference_mode(False)
+def cosines(rows: int, n: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Make the first rows of the orthonormal DCT-II basis, (rows, n)."""
+    i = torch.arange(rows, device="cpu")[:, None]
+    turns = i * (2 * torch.arange(n, device="cpu") + 1) % (4 * n)  # exact, unlike large angles
+    basis = math.sqrt(2 / n) * torch.cos(turns.double() * (math.pi / (2 * n)))
+    basis[:1] *= math.sqrt(1 / 2)
+    return basis.to(device, dtype)
+
+
+class Sparse(NamedTuple):
+    """The sparse matrix of wavelet coefficients (m, n), row by row.
+
+    Rows and columns are those of `haar`, which has low-pass and high-pass in turns.
+
+    Attributes:
+        order: Which coefficient comes next, (K_wav,).
+        columns: The column of each, (K_wav,).
+        offsets: Where each row begins, (m,).
+    """
+
+    order: Tensor
+    columns: Tensor
+    offsets: Tensor
+
+
+@cache
+@torch.inference_mode(False)
+def details(m: int, n: int, k: int, seed: int, device: torch.device) -> Sparse:
+    """Place the wavelet coefficients of a layer (m, n)."""
+    high = ((0, 1), (1, 0), (1, 1))  # of rows and columns, in LH, HL and HH
+    places = zip(detail_places(m, n, k, seed), high, strict=True)
+    halves = [(2 * i + rows, 2 * j + columns) for (i, j), (rows, columns) in places]
+    i, j = (torch.cat(both) for both in zip(*halves, strict=True))
+    order = i.argsort(stable=True)
+    offsets = torch.searchsorted(i[order], torch.arange(m, device="cpu"))
+    return Sparse(order.to(device), j[order].to(device), offsets.to(device))
+
+
+@cache
+@torch.inference_mode(False)
+def pairwise(channels: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Make the Haar analysis of some channels, which is its own inverse, (channels, channels)."""
+    pair = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64, device="cpu")
+    blocks = torch.block_diag(*[pair * math.sqrt(1 / 2)] * (channels // 2))
+    return blocks.to(device, dtype)
+
+
+def haar(x: Tensor) -> Tensor:
+    """Analyse tokens (tokens, n): coefficients (n, tokens), low-pass and high-pass in turns.
+
+    As products with a small matrix, since these transpose at the same time.
+    """
+    block = math.gcd(x.shape[1], BLOCK)
+    channels = x.unflatten(1, (-1, block)).permute(1, 2, 0)
+    matrix = pairwise(block, x.device, x.dtype)
+    return torch.bmm(matrix.expand(len(channels), -1, -1), channels).flatten(0, 1)
+
+
+def inverse_haar(u: Tensor) -> Tensor:
+    """Synthesise what `haar` analysed, (n, tokens) to (tokens, n); also the adjoint of `haar`."""
+    block = math.gcd(u.shape[0], BLOCK)
+    tokens = u.unflatten(0, (-1, block)).transpose(1, 2)
+    matrix = pairwise(block, u.device, u.dtype)
+    return torch.bmm(tokens, matrix.expand(len(tokens), -1, -1)).transpose(0, 1).flatten(1)
+
+
+def read(x: Tensor, basis: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Take from x (tokens, n) all that the experts and the router need of it.
+
+    Returns:
+        Haar coefficients u (n, tokens); sums of squares of their low-pass and their high-pass half,
+        (2, tokens); products of x with the rows of basis (q, n) and weight (k, n), (tokens, q + k).
+    """
+    taken: tuple[Tensor, Tensor, Tensor] = Read.apply(x, basis, weight)  # type: ignore[no-untyped-call]
+    return taken
+
+
+class Read(Function):
+    """`read` with its gradient in one piece.
+
+    Step by step, autograd would go over the gradient of x once for each step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, basis: Tensor, weight: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute what `read` returns."""
+        rows, u = torch.cat([basis, weight]), haar(x)
+        ctx.save_for_backward(x, rows, u)
+        ctx.q = len(basis)
+        return u, u.square().unflatten(0, (-1, 2)).sum(0), x @ rows.T
+
+    @staticmethod
+    def backward(
+        ctx: Any, grad_u: Tensor, grad_energies: Tensor, grad_products: Tensor
+    ) -> tuple[Tensor | None, None, Tensor]:
+        """Return the gradients of x and weight."""
+        x, rows, u = ctx.saved_tensors
+        grad_weight = grad_products[:, ctx.q :].T @ x
+        if not ctx.needs_input_grad[0]:
+            return None, None, grad_weight
+        halves, grad_halves = u.unflatten(0, (-1, 2)), grad_u.unflatten(0, (-1, 2))
+        grad_u = torch.addcmul(grad_halves, halves, grad_energies, value=2).flatten(0, 1)
+        return inverse_haar(grad_u).addmm_(grad_products, rows), None, grad_weight
+
+
+def write(v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor) -> Tensor:
+    """Make the output (tokens, m): the counterpart of `read`.
+
+    Of Haar coefficients v (m, tokens), weighed by w (tokens,), and of the rows of basis (p, m) and
+    weight (k, m) times factors (tokens, p + k).
+    """
+    y: Tensor = Write.apply(v, w, factors, basis, weight)  # type: ignore[no-untyped-call]
+    return y
+
+
+class Write(Function):
+    """`write` with its gradient in one piece."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor
+    ) -> Tensor:
+        """Compute what `write` returns."""
+        rows = torch.cat([basis, weight])
+        ctx.save_for_backward(v, w, factors, rows)
+        ctx.p = len(basis)
+        return inverse_haar(v).mul_(w[:, None]).addmm_(factors, rows)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, Tensor]:
+        """Return the gradients of v, w, factors and weight."""
+        v, w, factors, rows = ctx.saved_tensors
+        grad_v = haar(grad)
+        grad_w = (grad_v * v).sum(0)
+        return grad_v.mul_(w), grad_w, grad @ rows.T, None, factors[:, ctx.p :].T @ grad
+
+
+class Router(nn.Module):
+    """The weights of the experts, eq. 10 and 11."""
+
+    def __init__(self, n: int, config: CascadeConfig) -> None:
+        super().__init__()
+        self.W_spec = nn.Parameter(torch.empty(config.d_h, STATISTICS))
+        self.W_sem = nn.Parameter(torch.empty(config.d_h, n))
+        self.W_out = nn.Parameter(torch.zeros(len(config.experts), config.d_h))
+        for weight in (self.W_spec, self.W_sem):
+            nn.init.kaiming_uniform_(weight, a=math.sqrt(5))
+
+    def forward(self, energies: Tensor, semantic: Tensor) -> Tensor:
+        """Map energies (2, tokens) and W_sem x (tokens, d_h) to weights (tokens, E)."""
+        h = statistics(energies / self.W_sem.shape[1]) @ self.W_spec.T + semantic
+        w: Tensor = (h @ self.W_out.T).softmax(-1)
+        return w
+
+
+def statistics(energies: Tensor) -> Tensor:
+    """Map the mean energies of both halves (2, tokens) to x_spec (tokens, 3)."""
+    floored = energies + ENERGY_FLOOR
+    e = floored.sum(0)
+    halves = floored / e
+    return torch.stack([e.log(), halves[1], torch.special.entr(halves).sum(0)], dim=-1)
+
+
+class Cascade(Adapter):
+    """The experts of one layer and their router.
+
+    Attributes:
+        watched: Whether a pass in training fills the next two.
+        shares: Mean weight of each expert in the last pass, with its graph, (E,).
+        routed: Sum of the weights over tokens, (E,); in float64, however many tokens there are.
+    """
+
+    def __init__(self, linear: nn.Linear, config: CascadeConfig) -> None:
+        super().__init__()
+        self.m, self.n, self.config = linear.out_features, linear.in_features, config
+        config.check(self.m, self.n)
+        if config.dct:
+            self.s = nn.Parameter(torch.zeros(config.K_dct))
+        if config.wavelet:
+            self.B_wav = nn.Parameter(torch.zeros(config.K_wav))
+        if config.spatial:
+            self.A = nn.Parameter(torch.empty(config.r, self.n))
+            self.B = nn.Parameter(torch.zeros(self.m, config.r))
+            nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
+        self.g: Any = modulator(config) if config.modulates else None
+        self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
+        self.watched = False
+        self.shares: Tensor | None = None
+        self.routed: Tensor | float = 0.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., n) to the weighed sum of the experts, (..., m)."""
+        tokens, S_dct = x.reshape(-1, self.n), self._spectrum(x)  # noqa: N806
+        p, q = S_dct.shape
+        u, energies, products = read(tokens, self._basis(q, self.n, x), self._readers(x))
+        z, a, semantic = products.split(self._widths(q), dim=1)
+        w_dct, w_wavelet, w_spatial = self._weigh(x, energies, semantic)
+        factors = torch.cat([w_dct[:, None] * (z @ S_dct.T), w_spatial[:, None] * a], dim=1)
+        B = self.B.T if self.config.spatial else x.new_empty(0, self.m)  # noqa: N806
+        y = write(self._details(u), w_wavelet, factors, self._basis(p, self.m, x), B)
+        return y.view(*x.shape[:-1], self.m)
+
+    def _spectrum(self, x: Tensor) -> Tensor:
+        """Return the corner of S_dct that is not zero, (p, q)."""
+        if not self.config.dct:
+            return x.new_empty(0, 0)
+        p, q, places = corner(self.m, self.n, self.config.K_dct, x.device)
+        return self.s.new_zeros(p * q).scatter(0, places, self.s).view(p, q)
+
+    def _basis(self, rows: int, size: int, x: Tensor) -> Tensor:
+        return cosines(rows, size, x.device, x.dtype)
+
+    def _readers(self, x: Tensor) -> Tensor:
+        """Stack the trained rows that every token is multiplied with: those of A, then W_sem."""
+        rows = [self.A] if self.config.spatial else []
+        if self.router is not None and self.config.pooling == "token":
+            rows.append(self.router.W_sem)
+        return torch.cat([x.new_empty(0, self.n), *rows])
+
+    def _widths(self, q: int) -> list[int]:
+        """Split the products of a token: those with C_n, A and W_sem."""
+        config = self.config
+        routed = config.routing == "spectral" and config.pooling == "token"
+        return [q, config.r * config.spatial, config.d_h * routed]
+
+    def _details(self, u: Tensor) -> Tensor:
+        """Multiply u (n, tokens) by the wavelet coefficients: (m, tokens)."""
+        config = self.config
+        if not config.wavelet:
+            return u.new_zeros(self.m, u.shape[1])
+        places = details(self.m, self.n, config.K_wav, config.seed, u.device)
+        coefficients = self._modulated().index_select(0, places.order)
+        return embedding_bag(
+            places.columns, u, places.offsets, mode="sum", per_sample_weights=coefficients
+        )
+
+    def _modulated(self) -> Tensor:
+        """Return the coefficients of all bands after eq. 9, (K_wav,)."""
+        if self.g is None:
+            return self.B_wav
+        gamma, beta = self.g(self.s).view(2, BANDS)
+        bands = self.B_wav.split(per_band(self.config.K_wav))
+        return torch.cat([(1 + gamma[b]) * bands[b] + beta[b] for b in range(BANDS)])
+
+    def _weigh(self, x: Tensor, energies: Tensor, semantic: Tensor) -> list[Tensor]:
+        """Return the weights of the three experts, (tokens,) each; zero for one that is not."""
+        w = self._route(x, energies, semantic)
+        if self.training:
+            self._keep(w)
+        present = dict(zip(self.config.experts, w.unbind(dim=1), strict=True))
+        return [present.get(name, w.new_zeros(len(w))) for name in EXPERTS]
+
+    def _route(self, x: Tensor, energies: Tensor, semantic: Tensor) -> Tensor:
+        """Return the weights (tokens, E) of the experts that there are."""
+        if self.router is None:
+            experts = len(self.config.experts)
+            return x.new_full((energies.shape[1], experts), 1 / experts)
+        if self.config.pooling == "token":
+            weights: Tensor = self.router(energies, semantic)
+            return weights
+        pooled = x.mean(-2).reshape(-1, self.n)
+        _, energies, semantic = read(pooled, self._basis(0, self.n, x), self.router.W_sem)
+        return self.router(energies, semantic).repeat_interleave(x.shape[-2], dim=0)
+
+    def _keep(self, w: Tensor) -> None:
+        # Computed even if not kept: a checkpointed layer has to save the same tensors each time.
+        shares = w.mean(0)
+        if self.watched:
+            self.shares = shares
+            self.routed = self.routed + w.detach().double().sum(0)
+
+    def collect(self) -> Tensor | None:
+        """Return lambda_bal L_bal + lambda_orth L_orth of the last pass in training, once."""
+        config, shares, self.shares = self.config, self.shares, None
+        if shares is None:
+            return None
+        loss = shares.new_zeros(())
+        if self.router is not None:
+            loss = loss + config.lambda_bal * len(shares) * shares.square().sum()
+        if config.dct and config.wavelet:
+            k = min(config.K_dct, config.K_wav)
+            loss = loss + config.lambda_orth * (self.s[:k] @ self.B_wav[:k]).abs()
+        return loss
+
+
+def modulator(config: CascadeConfig) -> nn.Module:
+    """Make g, whose first outputs are zero."""
+    last = nn.Linear(config.d_g, 2 * BANDS)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.Linear(config.K_dct, config.d_g), nn.SiLU(), last)
+
+
+class CascadeModel(LinearTuner):
+    """Puts a `Cascade` beside every targeted linear layer."""
+
+    adapter = Cascade
+    not_mergeable = "the weights of its experts depend on the token."
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output, and in training what `auxiliary_loss` collects.
+
+        Only of this pass: gradient checkpointing repeats the layers within the backward pass, and
+        what an adapter kept then would hold their activations.
+        """
+        adapters = self.adapters().values()
+        for adapter in adapters:
+            adapter.watched, adapter.shares = True, None
+        try:
+            return super().forward(*args, **kwargs)
+        finally:
+            for adapter in adapters:
+                adapter.watched = False
+
+    def auxiliary_loss(self) -> Tensor:
+        """Return both auxiliary losses of the last pass in training, the mean of the layers.
+
+        They can be collected once. Zero if there was no pass in training.
+        """
+        collected = [adapter.collect() for adapter in self.adapters().values()]
+        losses = [loss for loss in collected if loss is not None]
+        if not losses:
+            return torch.zeros((), device=next(self.model.parameters()).device)
+        return torch.stack(losses).mean()
+
+
+register(CascadeConfig, CascadeModel)
+
+
+@dataclass
+class RouterWeights(StepHooks):
+    """Records how the tokens of the last tenth of the steps, rounded up, were routed."""
+
+    model: PeftModel
+    plan: Plan
+
+    def before_forward(self, step: int) -> None:
+        """Forget what came before, at the first of these steps."""
+        if step == self.plan.steps - math.ceil(self.plan.steps / 10) + 1:
+            for adapter in self._adapters().values():
+                adapter.routed = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return the mean weight of the DCT, wavelet and spatial expert, by layer."""
+        return {"router_weights": {name: _mean(one) for name, one in self._adapters().items()}}
+
+    def _adapters(self) -> dict[str, Cascade]:
+        tuner: Any = self.model.base_model
+        adapters: dict[str, Cascade] = tuner.adapters()
+        return adapters
+
+
+def _mean(adapter: Cascade) -> list[float]:
+    """Divide the sums of the weights by the tokens, which is what the weights add up to."""
+    sums = torch.as_tensor(adapter.routed)
+    present = dict(zip(adapter.config.experts, (sums / sums.sum()).tolist(), strict=True))
+    return [present.get(name, 0.0) for name in EXPERTS]
+
+
+def auxiliary_loss(model: PeftModel) -> Tensor:
+    """Return both auxiliary losses of the last pass in training, times their factors."""
+    tuner: Any = model.base_model
+    loss: Tensor = tuner.auxiliary_loss()
+    return loss
+
+
+def parameters(config: CascadeConfig, model: PreTrainedModel) -> int:
+    """Count the formula of the module docstring over the targeted layers."""
+    layers = targeted(config, model).values()
+    return sum(_parameters(config, layer.out_features, layer.in_features) for layer in layers)
+
+
+def _parameters(config: CascadeConfig, m: int, n: int) -> int:
+    count = config.dct * config.K_dct + config.wavelet * config.K_wav
+    count += config.spatial * config.r * (m + n)
+    if config.modulates:
+        count += config.d_g * (config.K_dct + 1) + 2 * BANDS * (config.d_g + 1)
+    if config.routing == "spectral":
+        count += config.d_h * (STATISTICS + n + len(config.experts))
+    return count
+
+
+method = Method(
+    title="CASCADE",
+    paper="Coarse-to-Fine Spectral Cascading for Parameter-Efficient LLM Adaptation",
+    config=CascadeConfig,
+    parameters=parameters,
+    mergeable=False,
+    auxiliary_loss=auxiliary_loss,
+    hooks=RouterWeights,
+    variants={
+        "no-dct": {"dct": False},
+        "no-wavelet": {"wavelet": False},
+        "no-spatial": {"spatial": False},
+        "no-modulation": {"modulation": False},
+        "uniform-routing": {"routing": "uniform"},
+        "sequence-pooling": {"pooling": "sequence"},
+        "small": {"K_dct": 200, "K_wav": 100, "r": 8},
+    },
+)
