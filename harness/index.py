@@ -20,7 +20,8 @@ def folders(root: Path) -> list[RunFolder]:
 
 
 def _run(folder: RunFolder, ending: str) -> Run:
-    spec, ended = folder.job().spec, folder.read(ending)
+    job, ended = folder.job(), folder.read(ending)
+    spec = job.spec
     environment = folder.read("environment.json") if folder.has("environment.json") else {}
     return Run(
         run_id=spec.run_id,
@@ -32,7 +33,7 @@ def _run(folder: RunFolder, ending: str) -> Run:
         method=spec.method.label,
         backbone=spec.backbone.name,
         seed=spec.seeds.init,
-        marks=spec.marks,
+        marks=job.remarks,
         setting=spec.setting,
         series=spec.series,
         protocol=f"{spec.protocol.id}/{spec.protocol.version}",

@@ -50,11 +50,16 @@ def plan(wish: Wish) -> list[Job]:
     settings = faults.each(request.parse_settings, [wish.settings])
     train = faults.each(lambda task: _training_set(task[0], wish.data), tasks)
     tests = faults.each(lambda name: _test_set(name, wish.data), [n for _, ns in tasks for n in ns])
-    faults.each(lambda pair: counting.count(*pair), product(methods, places))
+    pairs = list(product(methods, places))
+    counts = faults.each(lambda pair: counting.count(*pair), pairs)
     faults.each(lambda pair: _trains_with(*pair), product(methods, settings))
     faults.raise_if_any()
     (group, names), (recipe, batches) = tasks[0], settings[0]
     weights, adapter = _precision(recipe)
+    notes = {
+        (method.label, place.place): found.notes
+        for (method, place), found in zip(pairs, counts, strict=True)
+    }
     jobs = {}
     for seed, place, method in product(seeds[0], places, methods):
         spec = Spec(
@@ -73,7 +78,12 @@ def plan(wish: Wish) -> list[Job]:
             seeds=Seeds(init=seed, order=seed, split=seed),
         )
         folder = None if wish.data is None else str(wish.data.resolve())
-        jobs[spec.run_id] = Job(spec=spec, backbone_place=place.place, data_folder=folder)
+        jobs[spec.run_id] = Job(
+            spec=spec,
+            backbone_place=place.place,
+            data_folder=folder,
+            notes=notes[method.label, place.place],
+        )
     return list(jobs.values())
 
 

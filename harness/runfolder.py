@@ -29,11 +29,22 @@ from harness.spec import Spec
 
 
 class Job(BaseModel):
-    """A spec and where its parts lie on this machine."""
+    """A spec, where its parts lie on this machine, and what a reader must know of it.
+
+    Attributes:
+        notes: What PEFT adjusted to make the method fit the backbone.
+    """
 
     spec: Spec
     backbone_place: str
     data_folder: str | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What stands beside the numbers: marks of the data, notes on the method."""
+        named = f"{self.spec.method.label} on {self.spec.backbone.name}"
+        return (*self.spec.marks, *(f"{named}: {note.rstrip('.')}" for note in self.notes))
 
     @property
     def located(self) -> Located:

@@ -21,6 +21,9 @@ INTERRUPTED = 130
 def run(wish: Wish, store_place: str, root: Path, slots: int | None) -> int:
     """Run what a wish asks for and print the table; return the exit status."""
     jobs = plan(wish)
+    adjusted = (note for job in jobs for note in job.remarks if note not in job.spec.marks)
+    for note in dict.fromkeys(adjusted):
+        print(f"note: {note}.", file=sys.stderr)
     store = Store(store_place)
     environments = slot_environments(slots, visible_gpus())
     try:
@@ -44,8 +47,8 @@ def preview(wish: Wish, store_place: str) -> str:
         for job in jobs
     ]
     left = sum(job.spec.run_id not in known for job in jobs)
-    marks = [f"  {mark}" for mark in jobs[0].spec.marks]
-    return "\n".join([*lines, f"{len(jobs)} runs, {left} to do.", *marks])
+    remarks = dict.fromkeys(f"  {remark}" for job in jobs for remark in job.remarks)
+    return "\n".join([*lines, f"{len(jobs)} runs, {left} to do.", *remarks])
 
 
 def table(store_place: str, group: str | None, name: str) -> str:

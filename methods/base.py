@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import peft
@@ -117,7 +118,7 @@ class Method:
             )
         trained_on = config.base_model_name_or_path or ""
         # A folder may have moved; its last name is what a hub's commit or the user called it.
-        if trained_on.rpartition("/")[2] != model.name_or_path.rpartition("/")[2]:
+        if Path(trained_on).name != Path(model.name_or_path or "").name:
             raise ValueError(
                 f"{folder} was trained on {trained_on}, not on {model.name_or_path}: load it on "
                 "the backbone it belongs to."

@@ -294,7 +294,8 @@ def pairwise(channels: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Make the Haar analysis of some channels, which is its own inverse, (channels, channels)."""
     pair = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64, device="cpu")
     blocks = torch.block_diag(*[pair * math.sqrt(1 / 2)] * (channels // 2))
-    return blocks.to(device, dtype)
+    moved: Tensor = blocks.to(device, dtype)
+    return moved
 
 
 def haar(x: Tensor) -> Tensor:
@@ -510,11 +511,12 @@ class Cascade(Adapter):
             experts = len(self.config.experts)
             return x.new_full((energies.shape[1], experts), 1 / experts)
         if self.config.pooling == "token":
-            weights: Tensor = self.router(energies, semantic)
-            return weights
+            routed: Tensor = self.router(energies, semantic)
+            return routed
         pooled = x.mean(-2).reshape(-1, self.n)
         _, energies, semantic = read(pooled, self._basis(0, self.n, x), self.router.W_sem)
-        return self.router(energies, semantic).repeat_interleave(x.shape[-2], dim=0)
+        by_sequence: Tensor = self.router(energies, semantic)
+        return by_sequence.repeat_interleave(x.shape[-2], dim=0)
 
     def _keep(self, w: Tensor) -> None:
         # Computed even if not kept: a checkpointed layer has to save the same tensors each time.

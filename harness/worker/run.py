@@ -84,7 +84,6 @@ class Run:
             "resumed": resumed,
             "trainable_parameters": parameters.trainable,
             "total_parameters": parameters.total,
-            "notes": self.method.notes(model) if self.method.notes else [],
             "adapter_bytes": (self.folder.adapter / "adapter_model.safetensors").stat().st_size,
             "peak_memory_bytes": peak_memory_bytes(),
             "training": self.folder.read("adapter/train.json"),

@@ -138,7 +138,7 @@ class AttentionTuner(NativeTuner):
     layer: ClassVar[type[AttentionLayer]]
     adapter: ClassVar[type[Adapter]]
 
-    def _prepare_model(self, peft_config: PeftConfig, model: nn.Module) -> None:
+    def _prepare_model(self, peft_config: Any, model: nn.Module) -> None:
         rotary = [key for key, module in model.named_modules() if is_rotary(_bare(module))]
         if not rotary:
             raise ValueError(
