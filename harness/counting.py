@@ -79,4 +79,7 @@ SHAPES = Path(__file__).parent / "shapes.json"
 def _config(located: Located) -> Any:
     local = Path(located.place).is_dir()
     revision = None if local else located.backbone.revision
-    return AutoConfig.from_pretrained(located.place, revision=revision, trust_remote_code=False)
+    try:
+        return AutoConfig.from_pretrained(located.place, revision=revision, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{located.backbone.name}: {error}") from error

@@ -16,8 +16,8 @@ W0 is of shape (m, n), x of (n,). C_m (m, m) is the orthonormal DCT-II basis, ro
 H_m (m, m) is the orthonormal Haar analysis of one level: first the low-pass half, all
 (x_2k + x_2k+1) / sqrt 2, then the high-pass half, all (x_2k - x_2k+1) / sqrt 2. Start values: s, of
 shape (K_dct,), and the B_b, of (K_wav,) together, zero; A (r, n) uniform as Kaiming, B (m, r) zero;
-g, a network K_dct -> d_g -> 6 with biases and SiLU in between, as PyTorch draws it, its second layer
-zero; W_spec (d_h, 3) and W_sem (d_h, n) uniform as Kaiming, W_out (E, d_h) zero. So training starts
+g, a network K_dct -> d_g -> 6 with biases and SiLU in between, as PyTorch draws it, its second
+layer zero; W_spec (d_h, 3) and W_sem (d_h, n) uniform as Kaiming, W_out (E, d_h) zero. So training starts
 at W0 and with equal weights. One layer has
 
     K_dct + K_wav + r (m + n) + (d_g (K_dct + 1) + 6 (d_g + 1)) + d_h (3 + n + E)
@@ -44,9 +44,9 @@ made:
 - The spectral statistics x_spec, of the token's channels. With e_L and e_H the sums of squares of
   the low-pass and of the high-pass half of H_n x, each divided by n, plus 1e-6, and e = e_L + e_H,
   they are ln e; the high-frequency ratio p = e_H / e; and the spectral entropy
-  -p ln p - (1 - p) ln (1 - p). Gradients flow through them. There is no zero-crossing rate: it jumps
-  where a channel is near zero, so that rounding, which differs between cached and uncached decoding,
-  would move the weights.
+  -p ln p - (1 - p) ln (1 - p). Gradients flow through them. There is no zero-crossing rate: it
+  jumps where a channel is near zero, so that rounding, which differs between cached and uncached
+  decoding, would move the weights.
 - Activations: SiLU in g; none in the router, as eq. 10 and 11 have none.
 - The order of g's outputs: gamma of LH, HL, HH, then beta of LH, HL, HH.
 - A factor before BA, as LoRA's alpha / r: none.

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import torch
-from peft import PeftConfig
 from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
