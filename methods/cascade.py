@@ -17,8 +17,8 @@ H_m (m, m) is the orthonormal Haar analysis of one level: first the low-pass hal
 (x_2k + x_2k+1) / sqrt 2, then the high-pass half, all (x_2k - x_2k+1) / sqrt 2. Start values: s, of
 shape (K_dct,), and the B_b, of (K_wav,) together, zero; A (r, n) uniform as Kaiming, B (m, r) zero;
 g, a network K_dct -> d_g -> 6 with biases and SiLU in between, as PyTorch draws it, its second
-layer zero; W_spec (d_h, 3) and W_sem (d_h, n) uniform as Kaiming, W_out (E, d_h) zero. So training starts
-at W0 and with equal weights. One layer has
+layer zero; W_spec (d_h, 3) and W_sem (d_h, n) uniform as Kaiming, W_out (E, d_h) zero. So training
+starts at W0 and with equal weights. One layer has
 
     K_dct + K_wav + r (m + n) + (d_g (K_dct + 1) + 6 (d_g + 1)) + d_h (3 + n + E)
 
