@@ -31,7 +31,8 @@ Zhang et al., 2023. AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient 
   of the state that is kept, and a reloaded adapter computes the same to the bit. The ranks of that
   state are in the run folder; if it is an early one, they exceed the target.
 - PEFT scores after the optimizer's step, so w is the stepped weight and dL/dw the gradient before
-  it, clipped. This needs the engine torch; DeepSpeed keeps weights and gradients to itself.
+  it, clipped. This needs the engine torch; DeepSpeed keeps weights and gradients to itself. From
+  step T - `tfinal` on it takes no more scores.
 - A layer that no gradient reaches, as in a vision tower with text alone, would stop PEFT's scoring;
   its gradient counts as zero.
 

@@ -19,7 +19,8 @@ The tuner is PEFT's, with what is said below. Of PEFT:
   f = 2, or 8.6 GB for the queries and values of 32 layers.
 - R is multiplied out in each forward pass, in the precision of the base, also when one token is
   decoded. Merge the adapter where that matters.
-- Dropout replaces a share of the blocks of one factor by the identity.
+- Dropout replaces a share of the blocks of one factor by the identity, rounded down to whole
+  blocks: at 0.1, a layer of fewer than 10 blocks has none.
 
 The configuration is that of the RoSA paper's baseline: b = 4, f = 2 and dropout 0.1 on queries and
 values. The DyPAM paper has no BOFT.

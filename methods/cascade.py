@@ -52,8 +52,8 @@ made:
 - A factor before BA, as LoRA's alpha / r: none.
 - L_bal and L_orth: the mean over the adapted layers. A "sample" of eq. 13 is a token of the batch;
   padding counts, since an adapter cannot tell it from text.
-- The common space of L_orth: the first min(K_dct, K_wav) of both in their order. The B_b are those
-  that are trained, before eq. 9.
+- The common space of L_orth: the first min(K_dct, K_wav) of both in their order, so that with the
+  default numbers only the lower half of s is held. The B_b are those before eq. 9.
 
 Variants: `no-dct` and `no-wavelet` (either also takes away modulation and L_orth, which need both),
 `no-spatial` and `no-modulation` are the paper's ablations, `uniform-routing` (w_e = 1 / E, neither
@@ -571,7 +571,8 @@ class CascadeModel(LinearTuner):
     def auxiliary_loss(self) -> Tensor:
         """Return both auxiliary losses of the last pass in training, the mean of the layers.
 
-        They can be collected once. Zero if there was no pass in training.
+        They can be collected once. Both are zero if there was no pass in training, and reentrant
+        checkpointing, whose first pass has no gradients, leaves the balance without one.
         """
         collected = [adapter.collect() for adapter in self.adapters().values()]
         losses = [loss for loss in collected if loss is not None]
@@ -597,7 +598,10 @@ class RouterWeights(StepHooks):
                 adapter.routed = 0.0
 
     def record(self) -> dict[str, Any]:
-        """Return the mean weight of the DCT, wavelet and spatial expert, by layer."""
+        """Return the mean weight of the DCT, wavelet and spatial expert, by layer.
+
+        Over the tokens of those steps; 0 for an expert that there is not.
+        """
         return {"router_weights": {name: _mean(one) for name, one in self._adapters().items()}}
 
     def _adapters(self) -> dict[str, Cascade]:

@@ -9,8 +9,8 @@ the rank of D is not bounded by r.
 Bhardwaj et al., 2024. Sparse High Rank Adapters, section 3. The tuner is PEFT's, which has the
 paper's random mask and not the masks that look at weights or gradients. Of PEFT:
 
-- The places are saved with the adapter. They are drawn from `random_seed`, which is fixed here, as
-  otherwise each run has its own; layers of one shape share them.
+- The places are saved with the adapter. They are drawn from `random_seed`, which is fixed here, so
+  that they do not hang on a default of torch; layers of one shape share them.
 - W + D is formed in the precision of the base in each forward pass: over a base in bfloat16,
   entries of D that are small beside those of W are rounded away from the output.
 
