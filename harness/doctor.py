@@ -37,8 +37,11 @@ def examine(wanted: str) -> Iterator[Finding]:
     Raises:
         UserError: There is no such method, or the file is not one of a method.
     """
-    from methods.conformance.checks import CHECKS  # noqa: PLC0415 (start-up time)
+    import torch  # noqa: PLC0415 (start-up time)
 
+    from methods.conformance.checks import CHECKS  # noqa: PLC0415
+
+    torch.set_num_threads(1)  # the embedded model is too small to be shared between threads
     names = plugins.names("methods") if wanted == "all" else [wanted]
     for name, method in [(name, _method(name)) for name in names]:
         for check in CHECKS:
