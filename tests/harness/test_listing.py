@@ -121,7 +121,7 @@ ROW = {"instruction": "1 + 1?", "answer": "2"}
         (json.dumps([ROW]).encode(), "1 rows"),
         (json.dumps([ROW, {"instruction": "?"}]).encode(), "row 2: no field 'answer'"),
         (b"[{", "not JSON"),
-        (gzip.compress(b"[]")[:-9], "not UTF-8"),
+        (gzip.compress(b"[]", mtime=0)[:-9], "not UTF-8"),
     ],
 )
 def test_verify_says_what_is_wrong_with_a_file_and_is_unsound(
