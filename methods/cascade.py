@@ -314,7 +314,11 @@ def inverse_haar(u: Tensor) -> Tensor:
     block = math.gcd(u.shape[0], BLOCK)
     tokens = u.unflatten(0, (-1, block)).transpose(1, 2)
     matrix = pairwise(block, u.device, u.dtype)
-    return torch.bmm(tokens, matrix.expand(len(tokens), -1, -1)).transpose(0, 1).flatten(1)
+    x = u.new_empty(u.shape[1], u.shape[0])
+    # Written to where it belongs: copying it there would take as long again.
+    placed = x.unflatten(1, (-1, block)).transpose(0, 1)
+    torch.bmm(tokens, matrix.expand(len(tokens), -1, -1), out=placed)
+    return x
 
 
 def read(x: Tensor, basis: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:

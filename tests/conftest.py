@@ -21,6 +21,8 @@ SPREAD = ("test_conformance.py", "test_published_percentages.py")
 """Files of many tests that share nothing: any process may take any of them."""
 
 
+# Before xdist, which reads the marks in the same hook.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep a file in one process, for the sake of its fixtures, unless it is one of `SPREAD`."""
     for item in items:
