@@ -32,6 +32,10 @@ DataFolder = Annotated[
         "--data", envvar="HARNESS_DATA", help="Folder of the real data; samples without it."
     ),
 ]
+TrainData = Annotated[
+    Path | None,
+    typer.Option("--train-data", help="A training file instead of the group's own."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Backbone = Annotated[
     str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name[@revision].")
@@ -48,11 +52,13 @@ def run(
     ] = "1",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A field of recipe or batch plan, such as train.lr=5e-4."),
+        typer.Option("--set", help="A field of recipe, batch plan or protocol: train.lr=5e-4."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows per benchmark.")] = None,
     train_limit: Annotated[int | None, typer.Option(min=20, help="Training rows.")] = None,
     data: DataFolder = None,
+    protocol: Annotated[str, typer.Option(help="paper, llm-adapters or hycam.")] = "paper",
+    train_data: TrainData = None,
     store: StorePlace = "harness.db",
     runs: RunsRoot = Path("runs"),
     slots: Annotated[
@@ -67,7 +73,18 @@ def run(
     from harness import running
     from harness.plan import Wish
 
-    wish = Wish(methods, tasks, backbones, seeds, settings or [], limit, train_limit, data)
+    wish = Wish(
+        methods,
+        tasks,
+        backbones,
+        seeds,
+        settings or [],
+        limit,
+        train_limit,
+        data,
+        protocol,
+        train_data,
+    )
     if dry_run:
         typer.echo(running.preview(wish, store))
     else:
@@ -99,33 +116,60 @@ def tasks(
 
 @data_app.command()
 def status(data: DataFolder = None, as_json: AsJson = False) -> None:
-    """Say which data files are there, without reading them through."""
-    from harness import listing
+    """Say which data files are there, and which groups can run."""
+    from harness import data as files
 
-    _print(listing.data_status(data), as_json)
+    _print(files.status(data), as_json)
+
+
+@data_app.command()
+def fetch(group: str, data: DataFolder = None, as_json: AsJson = False) -> None:
+    """Download the files of a group that are missing; a transfer that was cut goes on."""
+    from harness import data as files
+
+    report = files.fetch(group, data)
+    _print(report, as_json)
+    raise typer.Exit(0 if report.sound else 1)
 
 
 @data_app.command()
 def verify(data: DataFolder = None, as_json: AsJson = False) -> None:
     """Read every data file that is there: each row, the number of rows, the SHA-256."""
-    from harness import listing
+    from harness import data as files
 
-    report = listing.data_verify(data)
+    report = files.verify(data)
     _print(report, as_json)
     raise typer.Exit(0 if report.sound else 1)
+
+
+@data_app.command(name="contamination")
+def contamination(
+    group: str, data: DataFolder = None, train_data: TrainData = None, as_json: AsJson = False
+) -> None:
+    """Count the test rows of a group that its training set holds, and what benchmarks share."""
+    from harness import data as files
+
+    _print(files.contaminated(group, data, train_data), as_json)
 
 
 @app.command()
 def table(
     tasks: Annotated[str | None, typer.Option(help="Only this group.")] = None,
     format: Annotated[str, typer.Option(help="latex, markdown, csv or json.")] = "markdown",
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Averages without rows of the training set too.")
+    ] = False,
+    extractors: Annotated[
+        bool, typer.Option("--extractors", help="What each extractor makes of the answers.")
+    ] = False,
     store: StorePlace = "harness.db",
     as_json: AsJson = False,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness import running
 
-    typer.echo(running.table(store, tasks, "json" if as_json else format))
+    name = "json" if as_json else format
+    typer.echo(running.table(store, tasks, name, clean=clean, extractors=extractors))
 
 
 @app.command()
@@ -184,6 +228,14 @@ def doctor(method: str) -> None:
         typer.echo(str(finding))
         sound = sound and not finding.fault
     raise typer.Exit(0 if sound else 1)
+
+
+@app.command()
+def rescore(store: StorePlace = "harness.db", runs: RunsRoot = Path("runs")) -> None:
+    """Apply the extractors and metrics of today to the generations of yesterday."""
+    from harness import running
+
+    typer.echo(running.rescore(store, runs))
 
 
 @app.command()

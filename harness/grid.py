@@ -8,6 +8,7 @@ from harness import index
 from harness.executor import Launch, Outcome, execute
 from harness.progress import Display, console, duration
 from harness.runfolder import Job, RunFolder
+from results.averages import overall
 from results.store import Store
 
 
@@ -92,6 +93,4 @@ def _note(outcome: Outcome, store: Store, report: Report) -> str:
         report.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
     report.finished += 1
-    correct = sum(score.correct for score in ended.headline.values())
-    total = sum(score.n for score in ended.headline.values())
-    return f"{100 * correct / total:.2f} % micro in {duration(ended.seconds['wall'])}"
+    return f"{overall(ended)} in {duration(ended.seconds['wall'])}"

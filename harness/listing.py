@@ -1,16 +1,13 @@
-"""What there is: methods, benchmarks, data files."""
+"""What there is: methods and benchmarks."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
 from harness.errors import UserError, unknown
 from results.grid import grid
-from tasks.base import DataFile
-from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, locate, read
 
 if TYPE_CHECKING:
     from harness.spec import MethodSpec
@@ -36,7 +33,7 @@ def methods(name: str | None, backbone: str | None) -> Listing:
     ]
     if backbone:
         rows = _counted([row["method"] for row in rows], backbone)
-    text = _table(rows)
+    text = table(rows)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
     return Listing(text, rows)
@@ -53,80 +50,22 @@ def tasks(name: str | None) -> Listing:
             "benchmark": one,
             "title": plugins.benchmark(one).title,
             "rows": plugins.benchmark(one).file.rows,
-            "extractors": ", ".join(plugins.benchmark(one).extractors),
+            "metrics": ", ".join(plugins.benchmark(one).metrics),
+            "extractors": ", ".join(plugins.benchmark(one).extractors) or None,
             "licence": plugins.benchmark(one).file.licence,
         }
         for group in groups
         for one in plugins.group(group).benchmarks
         if name in (None, one, group)
     ]
-    text = _table(rows)
+    text = table(rows)
     return Listing(
         text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows
     )
 
 
-def data_status(folder: Path | None) -> Listing:
-    """Say of every known data file whether it is there."""
-    if folder is None:
-        return _no_folder()
-    rows = [
-        {
-            "file": file.title,
-            "for": use,
-            "there": str(path.relative_to(folder)) if (path := locate(file, folder)) else "absent",
-            "rows": file.rows,
-            "kind": file.kind,
-            "licence": file.licence,
-            "source": file.source,
-        }
-        for use, file, _ in _files()
-    ]
-    return Listing(_table(rows), rows)
-
-
-def data_verify(folder: Path | None) -> Listing:
-    """Read every known data file that is there."""
-    if folder is None:
-        return _no_folder()
-    rows = [
-        {"file": file.title, "for": use, "verdict": _verdict(file, path, fields)}
-        for use, file, fields in _files()
-        if (path := locate(file, folder))
-    ]
-    if not rows:
-        raise UserError(f"{folder}: none of the known data files is there.")
-    return Listing(_table(rows), rows, all(row["verdict"].startswith("right") for row in rows))
-
-
-def _files() -> list[tuple[str, DataFile, tuple[str, str]]]:
-    """List use, file and required fields of every file that this project knows."""
-    groups = {name: plugins.group(name) for name in plugins.names("groups")}
-    names = [name for group in groups.values() for name in group.benchmarks]
-    tests = [(name, plugins.benchmark(name).file, TEST_FIELDS) for name in names]
-    training = [
-        (f"{name} training", file, TRAIN_FIELDS)
-        for name, group in groups.items()
-        for file in group.train
-    ]
-    return [*tests, *training]
-
-
-def _verdict(file: DataFile, path: Path, fields: tuple[str, ...]) -> str:
-    try:
-        rows, digest = read(file, path, fields)
-    except DataError as error:
-        return str(error)
-    checked = "SHA-256 as on record" if file.sha256 else f"no SHA-256 on record, here {digest}"
-    return f"right: {len(rows)} rows, {checked}"
-
-
-def _no_folder() -> Listing:
-    text = "No data folder is given (--data or HARNESS_DATA): runs use generated samples."
-    return Listing(text, [])
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> str:
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Write rows of the same fields as a table."""
     lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
     return grid(list(rows[0]), lines, align="l" * len(rows[0]))
 

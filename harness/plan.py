@@ -1,6 +1,6 @@
 """From a wish to jobs: everything is checked, and all faults reported, before anything runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -10,11 +10,11 @@ import torch
 from harness import backbones, counting, hyperparameters, plugins, request
 from harness.backbones import Located
 from harness.errors import UserError
-from harness.protocol import PAPER
+from harness.protocol import PAPER, Protocol
 from harness.request import Faults
 from harness.runfolder import Job
 from harness.spec import BatchPlan, Data, MethodSpec, Precision, Recipe, Seeds, Spec
-from tasks.data.sets import DataSet, load_test, load_training
+from tasks.data.sets import DataSet, load_own, load_test, load_training, pooled
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Wish:
     limit: int | None
     train_limit: int | None
     data: Path | None
+    protocol: str = PAPER.id
+    train_data: Path | None = None
 
 
 def plan(wish: Wish) -> list[Job]:
@@ -47,44 +49,55 @@ def plan(wish: Wish) -> list[Job]:
             methods += faults.each(_method, [text])
     seeds = faults.each(request.parse_seeds, [wish.seeds])
     tasks = faults.each(request.parse_tasks, [wish.tasks])
-    settings = faults.each(request.parse_settings, [wish.settings])
-    train = faults.each(lambda task: _training_set(task[0], wish.data), tasks)
-    tests = faults.each(lambda name: _test_set(name, wish.data), [n for _, ns in tasks for n in ns])
+    group, names = tasks[0] if tasks else ("", ())
+    settings = faults.each(
+        lambda words: request.parse_settings(words, wish.protocol, group), [wish.settings]
+    )
+    tests = dict(faults.each(lambda name: (name, _test_set(name, wish.data)), names))
+    train = faults.each(lambda name: _training_set(name, tests, wish), [group] if group else [])
+    if 0 < len(tests) < len(names) and plugins.group(group).folds:
+        faults.found.append(f"Without what is missing: --tasks {','.join(tests)}")
     pairs = list(product(methods, places))
     counts = faults.each(lambda pair: counting.count(*pair), pairs)
     faults.each(lambda pair: _trains_with(*pair), product(methods, settings))
     faults.raise_if_any()
-    (group, names), (recipe, batches) = tasks[0], settings[0]
+    recipe, batches, protocol = settings[0]
     weights, adapter = _precision(recipe)
     notes = {
         (method.label, place.place): found.notes
         for (method, place), found in zip(pairs, counts, strict=True)
     }
+    folds = range(plugins.group(group).folds) or [None]
     jobs = {}
-    for seed, place, method in product(seeds[0], places, methods):
+    for seed, fold, place, method in product(seeds[0], folds, places, methods):
         spec = Spec(
             method=method,
             backbone=place.backbone,
             group=group,
             train_data=train[0],
-            tests=dict(zip(names, tests, strict=True)),
+            tests={name: _described(one) for name, one in tests.items()},
+            fold=fold,
             limit=wish.limit,
             train_limit=wish.train_limit,
             train=recipe,
             generate=batches,
-            protocol=PAPER,
+            protocol=protocol,
             weights=weights,
             adapter=adapter,
             seeds=Seeds(init=seed, order=seed, split=seed),
         )
-        folder = None if wish.data is None else str(wish.data.resolve())
         jobs[spec.run_id] = Job(
             spec=spec,
             backbone_place=place.place,
-            data_folder=folder,
+            data_folder=_absolute(wish.data),
+            train_file=_absolute(wish.train_data),
             notes=notes[method.label, place.place],
         )
     return list(jobs.values())
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.resolve())
 
 
 def _method(text: str) -> MethodSpec:
@@ -103,7 +116,7 @@ def _fitting(name: str, places: Sequence[Located]) -> MethodSpec:
     return spec
 
 
-def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan]) -> None:
+def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan, Protocol]) -> None:
     """Refuse what would be another method under DeepSpeed."""
     frozen = (method.fields["dls"] or {}).get("freeze", False)
     same = plugins.method(method.name).zero_safe and not frozen
@@ -114,16 +127,25 @@ def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan]) -> None
         )
 
 
-def _training_set(name: str, folder: Path | None) -> Data:
+def _training_set(name: str, tests: Mapping[str, DataSet], wish: Wish) -> Data:
     """Describe the training set of a group, which reads and checks its file."""
     group = plugins.group(name)
+    if group.folds:
+        if wish.train_data:
+            raise UserError(
+                f"--train-data {wish.train_data}: {name} trains on the rows of its own sets, "
+                "those of the other folds."
+            )
+        return _described(pooled(group, tests))
+    if wish.train_data:
+        return _described(load_own(wish.train_data, group))
     benchmarks = map(plugins.benchmark, group.benchmarks)
-    return _described(load_training(name, group, benchmarks, folder))
+    return _described(load_training(name, group, benchmarks, wish.data))
 
 
-def _test_set(name: str, folder: Path | None) -> Data:
-    """Describe a test set, which reads and checks its file."""
-    return _described(load_test(name, plugins.benchmark(name), folder))
+def _test_set(name: str, folder: Path | None) -> DataSet:
+    """Read and check a test set."""
+    return load_test(name, plugins.benchmark(name), folder)
 
 
 def _described(data: DataSet) -> Data:

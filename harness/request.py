@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness import plugins
 from harness.errors import UserError, unknown
+from harness.protocol import PROTOCOLS, Protocol, resolve
 from harness.spec import BatchPlan, Recipe
 from tasks.data.files import DataError
 
@@ -129,7 +130,7 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
     chosen: dict[str, None] = {}
     for name in wanted:
         chosen |= dict.fromkeys(plugins.group(name).benchmarks if name in groups else [name])
-    owners = {plugins.group_of(name) for name in chosen}
+    owners = {name if name in groups else plugins.group_of(name) for name in wanted}
     if len(owners) > 1:
         raise UserError(
             f"--tasks {text}: these belong to {len(owners)} groups ({', '.join(sorted(owners))}), "
@@ -139,21 +140,33 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
     return group, tuple(name for name in plugins.group(group).benchmarks if name in chosen)
 
 
-def parse_settings(settings: Sequence[str]) -> tuple[Recipe, BatchPlan]:
-    """Parse `train.lr=5e-4` and `generate.batch_size=8` into recipe and batch plan."""
-    sections: dict[str, type[Recipe] | type[BatchPlan]] = {"train": Recipe, "generate": BatchPlan}
-    known = [f"{name}.{key}" for name, model in sections.items() for key in model.model_fields]
-    values: dict[str, dict[str, Any]] = {"train": {}, "generate": {}}
-    faults = Faults()
-    for key, value in faults.each(_assignment, settings):
-        if key not in known:
-            faults.found.append(unknown("setting", key, known))
-            continue
-        section, name = key.split(".")
-        values[section][name] = value
-    for section, model in sections.items():
+def parse_settings(
+    settings: Sequence[str], protocol: str, group: str
+) -> tuple[Recipe, BatchPlan, Protocol]:
+    """Parse `train.lr=5e-4`, `generate.batch_size=8` and `protocol.loss=answer`.
+
+    Args:
+        settings: The assignments.
+        protocol: The name of the protocol to start from.
+        group: The group, whose papers may have defaults of their own; empty if it is not known.
+
+    Raises:
+        UserError: With all faults.
+    """
+    if protocol not in PROTOCOLS:
+        raise UserError(unknown("protocol", protocol, PROTOCOLS))
+    named = plugins.group(group) if group else None
+    patience, limit = (named.patience, named.max_length) if named else (0, None)
+    sections: dict[str, Callable[..., Any]] = {
+        "train": lambda **values: Recipe(**{"patience": patience, **values}),
+        "generate": BatchPlan,
+        "protocol": lambda **values: resolve(protocol, group, values, limit),
+    }
+    values = _by_section(settings)
+    made, faults = [], Faults()
+    for section, make in sections.items():
         try:
-            model(**values[section])
+            made.append(make(**values[section]))
         except ValidationError as error:
             faults.found += [
                 f"--set {section}.{'.'.join(map(str, fault['loc']))}: {fault['msg']}, "
@@ -161,7 +174,36 @@ def parse_settings(settings: Sequence[str]) -> tuple[Recipe, BatchPlan]:
                 for fault in error.errors()
             ]
     faults.raise_if_any()
-    return Recipe(**values["train"]), BatchPlan(**values["generate"])
+    recipe, batches, resolved = made
+    return recipe, batches, resolved
+
+
+FIXED = ("id", "version")
+"""What names a protocol is not for the user to set."""
+
+
+def _by_section(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
+    models: dict[str, type[BaseModel]] = {
+        "train": Recipe,
+        "generate": BatchPlan,
+        "protocol": Protocol,
+    }
+    known = [
+        f"{name}.{key}"
+        for name, model in models.items()
+        for key in model.model_fields
+        if name != "protocol" or key not in FIXED
+    ]
+    values: dict[str, dict[str, Any]] = {name: {} for name in models}
+    faults = Faults()
+    for key, value in faults.each(_assignment, settings):
+        if key not in known:
+            faults.found.append(unknown("setting", key, known))
+            continue
+        section, name = key.split(".")
+        values[section][name] = value
+    faults.raise_if_any()
+    return values
 
 
 def _assignment(text: str) -> tuple[str, Any]:

@@ -8,6 +8,7 @@ log.txt           what the worker printed
 adapter/          the adapter of the lowest validation loss, and train.json
 method.json       what the method kept of its training, such as the layers that it selected
 generations/      one file per benchmark: prompt id, tokens, text
+likelihoods/      one file per benchmark: of the options, or of the reference
 verdicts/         one file per benchmark: what was extracted, and whether it is right
 result.json       written last: the run is finished
 failure.json      instead of it: why the run failed
@@ -38,6 +39,7 @@ class Job(BaseModel):
     spec: Spec
     backbone_place: str
     data_folder: str | None
+    train_file: str | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -5,15 +5,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness import grid, index
+from harness import grid, index, rows
 from harness.errors import UserError
 from harness.executor import LocalWorkers, slot_environments, visible_gpus
 from harness.plan import Wish, plan
 from harness.runfolder import RunFolder
-from results import details, formats
+from harness.scoring import score
+from results import details, formats, spread
 from results.json_text import json_text
 from results.store import Reader, Store
 from results.table import tables
+from tasks.data.files import DataError
 
 INTERRUPTED = 130
 
@@ -51,10 +53,15 @@ def preview(wish: Wish, store_place: str) -> str:
     return "\n".join([*lines, f"{len(jobs)} runs, {left} to do.", *remarks])
 
 
-def table(store_place: str, group: str | None, name: str) -> str:
-    """Render the tables of all finished runs."""
+def table(store_place: str, group: str | None, name: str, *, clean: bool, extractors: bool) -> str:
+    """Render the tables of all finished runs, or what their extractors do to them."""
     runs = Reader(store_place).runs(groups=[group] if group else [])
-    found = tables(runs)
+    if extractors:
+        spreads = spread.spread(runs)
+        if not spreads and name != "json":
+            raise UserError(f"No finished run in {store_place} has answers that are extracted.")
+        return json_text(spreads) if name == "json" else spread.markdown(spreads)
+    found = tables(runs, clean=clean)
     if not found and name != "json":
         which = f"run of {group!r}" if group else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
@@ -86,6 +93,42 @@ def reindex(store_place: str, root: Path) -> str:
             store.add(found)
             added += 1
     return "\n".join([*skipped, f"{added} runs of {root} are in {store_place}."])
+
+
+def rescore(store_place: str, root: Path) -> str:
+    """Apply the extractors and metrics of today to what runs generated, and store the scores."""
+    store, said, done = Store(store_place), [], 0
+    for folder in index.folders(root):
+        if not folder.has("result.json"):
+            continue
+        try:
+            said += _rescored(folder)
+        except (ValidationError, DataError, FileNotFoundError, UserError) as error:
+            said.append(f"{folder.path}: left as it is: {error}")
+            continue
+        found = index.read(folder)
+        assert found is not None
+        store.add(found)
+        store.replace_scores(found)
+        done += 1
+    return "\n".join([*said, f"{done} runs of {root} are scored anew in {store_place}."])
+
+
+def _rescored(folder: RunFolder) -> list[str]:
+    """Score a run folder anew; say which headline scores changed."""
+    job, result = folder.job(), folder.read("result.json")
+    with folder.locked():
+        judged = score(folder, job.spec, rows.load(job))
+        folder.write("result.json", result | judged)
+    before, after = (
+        {(s["benchmark"], s["metric"]): s["value"] for s in one["scores"] if s["headline"]}
+        for one in (result, judged)
+    )
+    return [
+        f"{grid.name(job)}: {' '.join(key)} {before.get(key, '-')} -> {value}"
+        for key, value in after.items()
+        if before.get(key) != value
+    ]
 
 
 def _summary(report: grid.Report, store_place: str) -> str:

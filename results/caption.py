@@ -1,13 +1,15 @@
 """What must be said beside a table, in sentences, whatever its format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from results.standing import points
+from results.columns import CLEAN_COLUMNS
+from results.metrics import Metric
+from results.selection import Conditions
 from results.statistics import ALPHA, Sample, Undefined
-from results.table import Block, Conditions, Row, Table
+from results.table import Block, Row, Table
 
 DAGGER = "†"
-TEST = "Welch's two-sided t-test on one number per seed, not adjusted for multiple comparisons"
+CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
 def title(table: Table) -> str:
@@ -15,7 +17,14 @@ def title(table: Table) -> str:
     listed = ", ".join(map(str, table.seeds))
     spread = f"mean ± SD over {len(table.seeds)} seeds ({listed})"
     what = spread if len(table.seeds) > 1 else f"seed {listed} alone"
-    return f"{subject(table.conditions)}: accuracy in percent, {what}."
+    return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
+
+
+def quantity(metric: Metric, folds: Sequence[int]) -> str:
+    """Say what the one number of a seed is."""
+    listed = ", ".join(map(str, folds))
+    mean = f"mean over {len(folds)} folds" if len(folds) > 1 else f"fold {listed} alone"
+    return f"{metric.title} ({mean})" if folds else metric.title
 
 
 def subject(conditions: Conditions) -> str:
@@ -33,18 +42,27 @@ def environment(conditions: Conditions) -> str:
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
-def legend(second: str) -> str:
+def legend(metric: Metric, second: str) -> str:
     """Say what the marks of the cells mean; `second` is how the format shows the second."""
+    best = "best (lowest)" if metric.lower_is_better else "best"
     return (
-        f"Bold: best; {second}: second, on each backbone. "
-        f"*: better than the best other method at p < {ALPHA} ({TEST})."
+        f"Bold: {best}; {second}: second, on each backbone. "
+        f"*: better than the best other method at p < {ALPHA} ({test(metric)})."
     )
 
 
+def test(metric: Metric) -> str:
+    """Name the test that is made of a metric."""
+    number = "the logarithm of one number" if metric.logarithm else "one number"
+    return f"Welch's two-sided t-test on {number} per seed, not adjusted for multiple comparisons"
+
+
 def notes(table: Table) -> list[str]:
-    """Say what is missing, which tests could not be made, and where the numbers come from."""
-    found = [note for block in table.blocks for note in (*_gaps(block), *_untested(block))]
-    return [*found, environment(table.conditions)]
+    """Say what to mind, which tests could not be made, and where the numbers come from."""
+    found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
+    clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
+    signatures = [f"Signature: {signature}." for signature in table.signatures]
+    return [*found, *clean, *signatures, environment(table.conditions)]
 
 
 def label(row: Row) -> str:
@@ -53,20 +71,23 @@ def label(row: Row) -> str:
     return row.method if complete else row.method + DAGGER
 
 
-def printed(sample: Sample) -> str:
-    """Write a mean with its spread, in percent.
+def printed(metric: Metric, sample: Sample) -> str:
+    """Write a mean with its spread, in the unit that the title names.
 
+    >>> from results.metrics import metric
     >>> from results.statistics import sample
-    >>> printed(sample({2333: 0.5, 1000: 0.75})), printed(sample({}))
-    ('62.50 ± 17.68', '-')
+    >>> printed(metric("accuracy"), sample({2333: 0.5, 1000: 0.75}))
+    '62.50 ± 17.68'
+    >>> printed(metric("perplexity"), sample({2333: 8.5})), printed(metric("bleu"), sample({}))
+    ('8.50', '-')
     """
     if sample.mean is None:
         return "-"
-    spread = "" if sample.sd is None else f" ± {points(sample.sd):.2f}"
-    return f"{points(sample.mean):.2f}{spread}"
+    spread = "" if sample.sd is None else f" ± {metric.points(sample.sd):.2f}"
+    return f"{metric.points(sample.mean):.2f}{spread}"
 
 
-def _gaps(block: Block) -> Iterator[str]:
+def _rows(block: Block) -> Iterator[str]:
     for row in block.rows:
         if row.notes:
             yield f"{block.backbone}, {label(row)}: {'; '.join(row.notes)}."

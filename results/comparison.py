@@ -2,19 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import exp
 
 from results import caption
 from results.errors import ResultsError, unknown
 from results.grid import grid
+from results.metrics import Metric
 from results.record import Run
-from results.standing import Cell, points
+from results.selection import Conditions
+from results.standing import Cell
 from results.statistics import Sample, Undefined, Welch
-from results.table import Block, Conditions, Row, Table, tables
+from results.table import Block, Row, Table, tables
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One benchmark or average; the difference is of the first method minus the second."""
+    """One benchmark or average; the difference is of the first method minus the second.
+
+    The difference is of the means as they are; the test is of logarithms where the metric says so.
+    """
 
     column: str
     first: Sample
@@ -25,10 +31,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on one backbone, under one setting, in one environment."""
+    """Two methods on one backbone, under one setting, in one environment, in one metric."""
 
     methods: tuple[str, str]
     conditions: Conditions
+    metric: Metric
+    folds: tuple[int, ...]
     backbone: str
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
@@ -73,6 +81,8 @@ def _comparison(table: Table, block: Block, first: Row, second: Row) -> Comparis
     return Comparison(
         methods=(first.method, second.method),
         conditions=table.conditions,
+        metric=table.metric,
+        folds=table.folds,
         backbone=block.backbone,
         contrasts=tuple(_contrast(a, b) for a, b in pairs),
         notes=tuple(notes),
@@ -87,28 +97,36 @@ def _contrast(first: Cell, second: Cell) -> Contrast:
 
 def _section(one: Comparison) -> str:
     first, second = one.methods
-    header = ["", f"{first}, %", f"{second}, %", "difference", "95 % interval", "p", "seeds"]
+    interval = "95 % interval of the ratio" if one.metric.logarithm else "95 % interval"
+    header = ["", first, second, "difference", interval, "p", "seeds"]
     lines = [
-        f"{first} minus {second} on {one.backbone}: {caption.subject(one.conditions)}.",
+        f"{first} minus {second} on {one.backbone}: {caption.subject(one.conditions)}, "
+        f"{caption.quantity(one.metric, one.folds)}.",
         caption.marks(one.conditions),
-        grid(header, map(_line, one.contrasts), align="lrrrrrr"),
-        f"p: {caption.TEST}.",
+        grid(header, (_line(one.metric, each) for each in one.contrasts), align="lrrrrrr"),
+        f"p: {caption.test(one.metric)}.",
         *one.notes,
         caption.environment(one.conditions),
     ]
     return "\n\n".join(filter(None, lines))
 
 
-def _line(contrast: Contrast) -> list[str]:
+def _line(metric: Metric, contrast: Contrast) -> list[str]:
     first, second = contrast.first, contrast.second
-    means = [caption.printed(first), caption.printed(second)]
+    means = [caption.printed(metric, first), caption.printed(metric, second)]
     seeds = f"{len(first.by_seed)}, {len(second.by_seed)}"
-    return [contrast.column, *means, *_difference(contrast), seeds]
+    return [contrast.column, *means, *_difference(metric, contrast), seeds]
 
 
-def _difference(contrast: Contrast) -> tuple[str, str, str]:
-    difference = "-" if contrast.difference is None else f"{points(contrast.difference):+.2f}"
+def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
+    value = contrast.difference
+    difference = "-" if value is None else f"{metric.points(value):+.2f}"
     if isinstance(contrast.test, Undefined):
         return difference, "-", contrast.test.reason
-    low, high = (points(end) for end in contrast.test.interval)
-    return difference, f"{low:+.2f} to {high:+.2f}", f"{contrast.test.p:.3g}"
+    return difference, _interval(metric, *contrast.test.interval), f"{contrast.test.p:.3g}"
+
+
+def _interval(metric: Metric, low: float, high: float) -> str:
+    if metric.logarithm:  # a difference of logarithms is the logarithm of a ratio
+        return f"{exp(low):.3f} to {exp(high):.3f}"
+    return f"{metric.points(low):+.2f} to {metric.points(high):+.2f}"

@@ -1,10 +1,11 @@
 """One run in full, for a reader who wants to know how a number came about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
 from results.grid import grid
+from results.metrics import metric
 from results.record import Run, Score
 
 
@@ -12,7 +13,9 @@ def markdown(run: Run) -> str:
     """Write one run, all that is stored of it."""
     sections = {
         f"Run {run.run_id}": _facts(_identity(run)),
-        "Scores": _scores(run),
+        "Scores": _scores(run.scores),
+        "Flags": indent("\n".join(run.flags), "    "),
+        "Signatures": _facts(_signatures(run.scores)),
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
         "Spec": _facts(run.spec),
@@ -30,6 +33,7 @@ def _identity(run: Run) -> dict[str, Any]:
         "backbone": run.backbone,
         "group": run.group,
         "seed": run.seed,
+        **({} if run.fold is None else {"fold": run.fold}),
         "protocol": run.protocol,
         "marks": "; ".join(run.marks) or "none",
         "setting": run.setting,
@@ -50,15 +54,19 @@ def _size(run: Run) -> dict[str, Any]:
     }
 
 
-def _scores(run: Run) -> str:
-    header = ["benchmark", "extractor", "headline", "correct", "of", "%"]
-    return grid(header, map(_score, run.scores), align="lllrrr") if run.scores else ""
+def _scores(scores: Sequence[Score]) -> str:
+    header = ["benchmark", "metric", "extractor", "headline", "value", "of", "unparsed"]
+    return grid(header, map(_score, scores), align="llllrrr") if scores else ""
 
 
 def _score(score: Score) -> list[str]:
-    headline = "yes" if score.headline else ""
-    counts = [str(score.correct), str(score.n), f"{100 * score.accuracy:.2f}"]
-    return [score.benchmark, score.extractor, headline, *counts]
+    names = [score.benchmark, score.metric, score.extractor, "yes" if score.headline else ""]
+    value = metric(score.metric).shown(score.value)
+    return [*names, value, str(score.n), str(score.unparsed)]
+
+
+def _signatures(scores: Iterable[Score]) -> dict[str, str]:
+    return {f"{one.benchmark} {one.metric}": one.signature for one in scores if one.signature}
 
 
 def _time(seconds: Mapping[str, float]) -> str:

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from results.averages import micro
+from results.averages import Overall, overall
 from results.grid import grid
 from results.record import Run, Status
 
-HEADER = ("started", "run", "status", "method", "backbone", "group", "seed", "micro %", "remarks")
+HEADER = (
+    *("started", "run", "status", "method", "backbone", "group"),
+    *("seed", "fold", "overall", "remarks"),
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Entry:
     backbone: str
     group: str
     seed: int
-    micro: float | None
+    fold: int | None
+    overall: Overall | None
     marks: tuple[str, ...]
     reason: str
 
@@ -34,11 +38,10 @@ def history(runs: Iterable[Run]) -> list[Entry]:
 
 def markdown(entries: Sequence[Entry]) -> str:
     """Write the history as a table; a failed attempt shows the first line of its reason."""
-    return grid(HEADER, map(_line, entries), align="llllllrrl")
+    return grid(HEADER, map(_line, entries), align="llllllrrll")
 
 
 def _entry(run: Run) -> Entry:
-    scores = run.headline.values()
     return Entry(
         started=run.started,
         run_id=run.run_id,
@@ -47,7 +50,8 @@ def _entry(run: Run) -> Entry:
         backbone=run.backbone,
         group=run.group,
         seed=run.seed,
-        micro=micro(scores) if scores else None,
+        fold=run.fold,
+        overall=overall(run),
         marks=run.marks,
         reason=run.reason,
     )
@@ -62,6 +66,7 @@ def _line(entry: Entry) -> list[str]:
         entry.backbone,
         entry.group,
         str(entry.seed),
-        "-" if entry.micro is None else f"{100 * entry.micro:.2f}",
+        "-" if entry.fold is None else str(entry.fold),
+        str(entry.overall or "-"),
         "; ".join([*entry.marks, *entry.reason.splitlines()[:1]]),
     ]

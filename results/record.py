@@ -8,23 +8,36 @@ from typing import Any, Literal
 Status = Literal["finished", "failed"]
 
 
+POOLED = "all"
+"""The benchmark of a score over the rows of all benchmarks of the run together."""
+
+
 @dataclass(frozen=True)
 class Score:
-    """One benchmark of one run, its answers read by one extractor.
+    """One metric of one benchmark of one run, its answers read by one extractor.
 
     Only headline scores enter tables and tests; the others are there to be looked at.
     """
 
     benchmark: str
+    """Its name, or `POOLED`."""
+    metric: str
+    """Its name; `results.metrics` says what is known of it."""
     extractor: str
+    """Empty for a metric that extracts nothing."""
     headline: bool
-    correct: int
-    n: int
+    """True for at most one score of each benchmark and metric."""
+    value: float
+    """Shares in [0, 1]; BLEU, ROUGE-L and METEOR in percent; a perplexity as it is.
 
-    @property
-    def accuracy(self) -> float:
-        """Give the share of correct answers, in [0, 1]."""
-        return self.correct / self.n
+    Always finite: a score of a run that diverged is left out, and tables tell the gap.
+    """
+    n: int
+    """Rows; of a perplexity, tokens."""
+    unparsed: int = 0
+    """Answers in which the extractor found nothing."""
+    signature: str = ""
+    """What the metric says of its own version and settings, such as sacreBLEU's signature."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +63,17 @@ class Run:
     """The label on the command line, such as "lora" or "lora[r=64]"."""
     backbone: str
     seed: int
+    fold: int | None
+    """Which part of a cross-validation was tested; None without one."""
     marks: tuple[str, ...]
     """What a reader must know of the data: "sample data", "limit 50 rows per benchmark"."""
+    flags: tuple[str, ...]
+    """What is suspicious of the answers: "boolq: always the same answer: true (100 %)"."""
     setting: str
-    """The hash of the spec without method, backbone and seed: what must agree to be compared."""
+    """The hash of the spec without method, backbone, seed and fold: what must agree to be
+    compared."""
     series: str
-    """The hash of the spec without the seed: what must agree to be averaged."""
+    """The hash of the spec without seed and fold: what must agree to be averaged."""
     protocol: str
     spec: Mapping[str, Any]
     environment: Mapping[str, Any]
@@ -69,6 +87,14 @@ class Run:
     scores: tuple[Score, ...]
 
     @property
-    def headline(self) -> dict[str, Score]:
-        """Give the scores that enter tables, by benchmark, in the order of the run."""
-        return {score.benchmark: score for score in self.scores if score.headline}
+    def metrics(self) -> tuple[str, ...]:
+        """Name the metrics that have headline scores, in the order of the run."""
+        return tuple(dict.fromkeys(score.metric for score in self.scores if score.headline))
+
+    def headline(self, metric: str) -> dict[str, Score]:
+        """Give the scores of a metric that enter tables, by benchmark, in the order of the run."""
+        return {
+            score.benchmark: score
+            for score in self.scores
+            if score.headline and score.metric == metric
+        }

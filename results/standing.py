@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from results.metrics import Metric
 from results.statistics import Sample, Undefined, Welch, welch
 
 Standing = Literal["best", "second", ""]
@@ -20,67 +21,66 @@ class Cell:
     sample: Sample
     complete: bool
     standing: Standing
+    starred: bool
+    """Whether this is the best, and better than every other method beyond chance."""
     test: Welch | Undefined
-
-    @property
-    def starred(self) -> bool:
-        """Tell whether this is the best, and better than every other method beyond chance."""
-        test = self.test
-        best = self.standing == "best"
-        return best and isinstance(test, Welch) and test.significant and test.difference > 0
+    """Of this method minus the best other; on the logarithm where the metric says so."""
 
 
-def points(mean: float) -> float:
-    """Give an accuracy in percent as it is printed, so that what prints equal ranks equal.
-
-    >>> points(0.83254)
-    83.25
-    """
-    return round(100 * mean, 2)
-
-
-def cells(column: str, samples: Mapping[str, Sample], seeds: frozenset[int]) -> dict[str, Cell]:
+def cells(
+    metric: Metric, column: str, samples: Mapping[str, Sample], seeds: frozenset[int]
+) -> dict[str, Cell]:
     """Judge the methods of one column; `seeds` are those that any of them has in any column."""
-    standings = standing({name: one.mean for name, one in samples.items() if one.mean is not None})
-    return {
-        name: Cell(
-            column,
-            one,
-            complete=seeds == one.by_seed.keys(),
-            standing=standings.get(name, ""),
-            test=_test(one, _best_other(name, samples), seeds),
-        )
-        for name, one in samples.items()
-    }
+    means = {name: one.mean for name, one in samples.items() if one.mean is not None}
+    standings = standing(metric, means)
+    found = {}
+    for name, own in samples.items():
+        place = standings.get(name, "")
+        test = _test(metric, own, _best_other(metric, name, samples), seeds)
+        starred = place == "best" and _better(metric, test)
+        found[name] = Cell(column, own, seeds == own.by_seed.keys(), place, starred, test)
+    return found
 
 
-def standing(means: Mapping[str, float]) -> dict[str, Standing]:
+def standing(metric: Metric, means: Mapping[str, float]) -> dict[str, Standing]:
     """Name the best and the second; equals share a place, and two best leave no second.
 
     A method alone is not the best of anything.
 
-    >>> standing({"dypam": 0.83, "lora": 0.80, "vera": 0.80, "full": 0.7})
+    >>> from results.metrics import metric
+    >>> means = {"dypam": 0.83, "lora": 0.80, "vera": 0.80, "full": 0.7}
+    >>> standing(metric("accuracy"), means)
     {'dypam': 'best', 'lora': 'second', 'vera': 'second', 'full': ''}
-    >>> standing({"dypam": 0.83, "lora": 0.83, "vera": 0.80})
-    {'dypam': 'best', 'lora': 'best', 'vera': ''}
-    >>> standing({"dypam": 0.83})
-    {'dypam': ''}
+    >>> standing(metric("perplexity"), means)
+    {'dypam': '', 'lora': 'second', 'vera': 'second', 'full': 'best'}
     """
-    shown = sorted((points(mean) for mean in means.values()), reverse=True)
+    shown = {name: metric.points(mean) for name, mean in means.items()}
+    ranked = sorted(shown.values(), key=metric.merit, reverse=True)
     places: dict[float, Standing] = {}
-    if len(shown) > 1:
-        places = {shown[1]: "second", shown[0]: "best"}
-    return {name: places.get(points(mean), "") for name, mean in means.items()}
+    if len(ranked) > 1:
+        places = {ranked[1]: "second", ranked[0]: "best"}
+    return {name: places.get(points, "") for name, points in shown.items()}
 
 
-def _test(own: Sample, other: Sample | None, seeds: frozenset[int]) -> Welch | Undefined:
+def _test(
+    metric: Metric, own: Sample, other: Sample | None, seeds: frozenset[int]
+) -> Welch | Undefined:
     if other is None:
         return Undefined("no other method")
     if not seeds == own.by_seed.keys() == other.by_seed.keys():
         return Undefined("seeds are missing")
-    return welch(own.by_seed.values(), other.by_seed.values())
+    first, second = (list(map(metric.tested, one.by_seed.values())) for one in (own, other))
+    return welch(first, second)
 
 
-def _best_other(name: str, samples: Mapping[str, Sample]) -> Sample | None:
-    others = [one for other, one in samples.items() if other != name and one.by_seed]
-    return max(others, key=lambda one: one.mean or 0.0, default=None)
+def _best_other(metric: Metric, name: str, samples: Mapping[str, Sample]) -> Sample | None:
+    means = {
+        other: metric.merit(one.mean)
+        for other, one in samples.items()
+        if other != name and one.mean is not None
+    }
+    return samples[max(means, key=means.__getitem__)] if means else None
+
+
+def _better(metric: Metric, test: Welch | Undefined) -> bool:
+    return isinstance(test, Welch) and test.significant and metric.merit(test.difference) > 0

@@ -12,7 +12,7 @@ from scipy.special import stdtr, stdtrit
 
 ALPHA = 0.05
 SAME = 1e-9
-"""Accuracies closer than this differ by rounding alone: one item of a million makes 1e-6."""
+"""Numbers closer than this differ by rounding alone: one item of a million makes 1e-6."""
 
 
 @dataclass(frozen=True)

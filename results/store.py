@@ -4,7 +4,7 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -89,21 +89,47 @@ class Store(Reader):
     def add(self, run: Run) -> None:
         """Add one attempt, with its scores, unless it is there already."""
         fields = asdict(run)
-        scores = fields.pop("scores")
+        del fields["scores"]
         with self._database.transaction() as connection:
             if connection.scalar(_attempt(run)) is None:
                 inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-                attempt = connection.scalar(inserted, fields)
-                for position, score in enumerate(scores):
-                    key = {"attempt": attempt, "position": position}
-                    connection.execute(sa.insert(schema.scores), key | score)
+                attempt = connection.execute(inserted, fields).scalar_one()
+                _add_scores(connection, attempt, run.scores)
+
+    def replace_scores(self, run: Run) -> None:
+        """Give the stored attempt of `run` the scores and the flags of `run`, instead of its own.
+
+        Raises `ResultsError` if that attempt, known by run id and start, is not stored.
+        """
+        runs, scores = schema.runs, schema.scores
+        with self._database.transaction() as connection:
+            attempt = connection.scalar(_attempt(run))
+            if attempt is None:
+                raise ResultsError(self._no_attempt(run))
+            this = runs.c.attempt == attempt
+            connection.execute(sa.update(runs).where(this).values(flags=run.flags))
+            connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
+            _add_scores(connection, attempt, run.scores)
+
+    def _no_attempt(self, run: Run) -> str:
+        return (
+            f"The attempt at run {run.run_id} of {run.started:%Y-%m-%d %H:%M:%S} is not in "
+            f"{self._database.name}, so its scores cannot be replaced.\n"
+            "  `harness reindex` adds what the run folders hold."
+        )
 
 
-def _attempt(run: Run) -> Select[tuple[int]]:
+def _attempt(run: Run) -> Select[int]:
     columns = schema.runs.c
     return sa.select(columns.attempt).where(
         columns.run_id == run.run_id, columns.started == run.started
     )
+
+
+def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:
+    for position, score in enumerate(scores):
+        key = {"attempt": attempt, "position": position}
+        connection.execute(sa.insert(schema.scores), key | asdict(score))
 
 
 def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[Run]:
@@ -113,20 +139,22 @@ def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list
     return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first)]
 
 
-def _scores(connection: Connection, attempts: Select[tuple[int]]) -> dict[int, list[Score]]:
+def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
     table = schema.scores
     wanted = sa.select(table).where(table.c.attempt.in_(attempts)).order_by(table.c.position)
     found: dict[int, list[Score]] = defaultdict(list)
     for row in connection.execute(wanted):
-        score = Score(row.benchmark, row.extractor, row.headline, row.correct, row.n)
-        found[row.attempt].append(score)
+        fields = row._asdict()
+        del fields["position"]
+        found[fields.pop("attempt")].append(Score(**fields))
     return found
 
 
 def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
     fields = row._asdict()
     del fields["attempt"]
-    return Run(**(fields | {"marks": tuple(fields["marks"]), "scores": tuple(scores)}))
+    texts = {name: tuple(fields[name]) for name in ("marks", "flags")}
+    return Run(**(fields | texts | {"scores": tuple(scores)}))
 
 
 def _listed(ids: list[str]) -> str:

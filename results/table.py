@@ -1,24 +1,21 @@
 """Comparison tables as values: what the runs of one setting and one environment show."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from results.averages import macro, micro
+from results.columns import Columns, columns
+from results.metrics import Metric, metric
 from results.record import Run
+from results.selection import Conditions, Series, Shelf, shelves, united
 from results.standing import Cell, cells
 from results.statistics import sample
 
-AVERAGES = {"micro": micro, "macro": macro}
-
-Key = TypeVar("Key", bound=Hashable)
-Repeats = Mapping[str, Mapping[int, Run]]
-"""Of each method, the run of each seed."""
+Folds = Sequence[int | None]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method on one backbone, a cell per column; the notes say what is missing."""
+    """One method on one backbone, a cell per column; the notes say what to mind."""
 
     method: str
     trainable_percent: float
@@ -36,134 +33,103 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """What the runs of one table have in common; the environment is summed up in one line."""
-
-    group: str
-    protocol: str
-    marks: tuple[str, ...]
-    setting: str
-    environment: str
-    environment_id: str
-
-
-@dataclass(frozen=True)
 class Table:
-    """All runs that finished under one setting in one environment."""
+    """All runs that finished under one setting in one environment, in one metric."""
 
     conditions: Conditions
+    metric: Metric
+    signatures: tuple[str, ...]
     seeds: tuple[int, ...]
+    folds: tuple[int, ...]
+    """Those that a seed's numbers are the mean of; empty without cross-validation."""
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
 
 
-def tables(runs: Iterable[Run]) -> list[Table]:
-    """Make one table of the finished runs of each group, setting and environment.
+def tables(runs: Iterable[Run], clean: bool = False) -> list[Table]:
+    """Make a table of each shelf of runs that may be compared and each metric they have.
 
-    The newest comes first. Runs that differ in any of the three never share a table, hence
-    never an average or a test.
+    The newest shelf comes first, its metrics in the order of the run. With `clean`, tables of
+    accuracies also average over the test rows that are not in the training set.
     """
-    finished = [run for run in runs if run.status == "finished"]
-    newest_first = sorted(finished, key=lambda run: (run.started, run.run_id), reverse=True)
-    shelves = _grouped(newest_first, lambda run: (run.group, run.setting, run.environment_id))
-    return [_table(shelf) for shelf in shelves.values()]
+    return [
+        _table(shelf, columns(metric(name), shelf.runs, clean))
+        for shelf in shelves(runs)
+        for name in united(run.metrics for run in shelf.runs)
+    ]
 
 
-def _table(runs: Sequence[Run]) -> Table:
-    benchmarks = _united(tuple(run.headline) for run in runs)
-    columns = (*benchmarks, *AVERAGES)
-    backbones = _grouped(runs, lambda run: run.backbone)
-    blocks = tuple(_block(name, backbones[name], columns) for name in sorted(backbones))
+def _table(shelf: Shelf, shown: Columns) -> Table:
+    blocks = tuple(
+        _block(backbone, series, shelf.folds, shown) for backbone, series in shelf.backbones.items()
+    )
     seeds = {seed for block in blocks for row in block.rows for seed in row.seeds}
-    return Table(_conditions(runs), tuple(sorted(seeds)), columns, blocks)
-
-
-def _conditions(runs: Sequence[Run]) -> Conditions:
-    newest = runs[0]
-    facts = newest.environment.items()
-    return Conditions(
-        group=newest.group,
-        protocol=newest.protocol,
-        marks=_united(run.marks for run in runs),
-        setting=newest.setting,
-        environment=", ".join(
-            f"{key} {fact}" for key, fact in facts if isinstance(fact, str | int)
-        ),
-        environment_id=newest.environment_id,
+    scores = [run.headline(shown.metric.name).values() for run in shelf.runs]
+    return Table(
+        conditions=shelf.conditions,
+        metric=shown.metric,
+        signatures=united([one.signature for one in some if one.signature] for some in scores),
+        seeds=tuple(sorted(seeds)),
+        folds=tuple(fold for fold in shelf.folds if fold is not None),
+        columns=shown.names,
+        blocks=blocks,
     )
 
 
-def _block(backbone: str, runs: Sequence[Run], columns: Sequence[str]) -> Block:
-    attempts = _grouped(runs, lambda run: run.method)
-    repeats = {method: _repeats(attempts[method]) for method in sorted(attempts)}
-    seeds = frozenset(seed for by_seed in repeats.values() for seed in by_seed)
-    judged = [_column(name, repeats, columns, seeds) for name in columns]
+def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns) -> Block:
+    seeds = frozenset(seed for series in family for seed in series.by_seed)
+    judged = [_column(name, family, folds, seeds, shown) for name in shown.names]
     rows = (
-        _row(attempts[method], by_seed, tuple(column[method] for column in judged), seeds)
-        for method, by_seed in repeats.items()
+        _row(series, tuple(column[series.method] for column in judged), folds, seeds)
+        for series in family
     )
     return Block(backbone, tuple(rows))
 
 
-def _repeats(attempts: Sequence[Run]) -> dict[int, Run]:
-    """Keep the newest attempt at each seed, of the series of the newest attempt."""
-    current = [run for run in attempts if run.series == attempts[0].series]
-    return {run.seed: run for run in reversed(current)}
-
-
 def _column(
-    name: str, repeats: Repeats, columns: Sequence[str], seeds: frozenset[int]
+    name: str, family: Sequence[Series], folds: Folds, seeds: frozenset[int], shown: Columns
 ) -> dict[str, Cell]:
-    samples = {}
-    for method, by_seed in repeats.items():
-        numbers = {seed: _numbers(run, columns) for seed, run in sorted(by_seed.items())}
-        samples[method] = sample({seed: n[name] for seed, n in numbers.items() if name in n})
-    return cells(name, samples, seeds)
+    samples = {
+        series.method: sample(series.averages(folds, lambda run: shown.numbers(run).get(name)))
+        for series in family
+    }
+    return cells(shown.metric, name, samples, seeds)
 
 
-def _numbers(run: Run, columns: Sequence[str]) -> dict[str, float]:
-    """Give the one number of a run in each column that it has."""
-    scores = run.headline
-    found = {benchmark: score.accuracy for benchmark, score in scores.items()}
-    # An average over fewer benchmarks than the other runs have would be another quantity.
-    if len(found) + len(AVERAGES) == len(columns):
-        found |= {name: average(scores.values()) for name, average in AVERAGES.items()}
-    return found
-
-
-def _row(
-    attempts: Sequence[Run],
-    by_seed: Mapping[int, Run],
-    cells: tuple[Cell, ...],
-    seeds: frozenset[int],
-) -> Row:
-    newest = attempts[0]
-    older = {run.run_id for run in attempts} - {run.run_id for run in by_seed.values()}
-    notes = [_gap(seed, cells) for seed in sorted(seeds)]
-    if older:
-        notes.append(f"runs of an earlier version left out: {len(older)}")
+def _row(series: Series, cells: tuple[Cell, ...], folds: Folds, seeds: frozenset[int]) -> Row:
+    newest = series.newest
     return Row(
-        method=newest.method,
+        method=series.method,
         trainable_percent=100 * newest.trainable_parameters / newest.total_parameters,
-        seeds=tuple(sorted(by_seed)),
+        seeds=tuple(series.by_seed),
         cells=cells,
-        notes=tuple(note for note in notes if note),
+        notes=(
+            *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
+            *_earlier(series),
+            *_flags(series),
+        ),
     )
 
 
-def _gap(seed: int, cells: Sequence[Cell]) -> str:
-    lacking = [cell.column for cell in cells if seed not in cell.sample.by_seed]
-    if len(lacking) == len(cells):
+def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
+    if seed not in series.by_seed:
         return f"seed {seed} is missing"
+    lacking = [f"fold {fold}" for fold in folds if fold not in series.by_seed[seed]]
+    lacking = lacking or [cell.column for cell in cells if seed not in cell.sample.by_seed]
     return f"seed {seed} lacks {', '.join(lacking)}" if lacking else ""
 
 
-def _united(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item for items in lists for item in items))
+def _earlier(series: Series) -> Iterator[str]:
+    if series.left_out:
+        yield f"runs of an earlier version left out: {series.left_out}"
 
 
-def _grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
-    found: dict[Key, list[Run]] = {}
-    for run in runs:
-        found.setdefault(key(run), []).append(run)
-    return found
+def _flags(series: Series) -> Iterator[str]:
+    """Give every flag once, with its seeds unless all seeds have it."""
+    by_seed = {
+        seed: united(run.flags for run in by_fold.values())
+        for seed, by_fold in series.by_seed.items()
+    }
+    for flag in united(by_seed.values()):
+        seeds = [str(seed) for seed, flags in by_seed.items() if flag in flags]
+        yield flag if len(seeds) == len(by_seed) else f"seed {', '.join(seeds)}: {flag}"

@@ -8,9 +8,10 @@ gold answers are not whole; 111 questions stand in SingleEq too, and the trainin
 source of Math10K, holds 327.
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="AddSub",
@@ -21,10 +22,11 @@ benchmark = Benchmark(
         rows=395,
         licence="not established",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
+    fault=number,
     sample=(
-        (Form("ADD_SUB", spaced=True, padded=True), 40),
-        (Form("ADD_SUB", decimals=True, spaced=True, padded=True), 20),
+        (Arithmetic("ADD_SUB", spaced=True, padded=True), 40),
+        (Arithmetic("ADD_SUB", decimals=True, spaced=True, padded=True), 20),
     ),
 )

@@ -7,9 +7,10 @@ Answer: 60 / 2 = 30. The answer is B.
 Ling et al., 2017. Program Induction by Rationale Generation.
 """
 
-from tasks.answers.letters import first_letter, same_letter
+from tasks.answers.gold import letter
+from tasks.answers.letters import first_letter, same_letter, stated_letter
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="AQuA",
@@ -20,7 +21,8 @@ benchmark = Benchmark(
         rows=254,
         licence="Apache-2.0",
     ),
-    extractors={"llm-adapters": first_letter},
+    extractors={"llm-adapters": first_letter, "strict": stated_letter},
     judge=same_letter,
-    sample=((Form("TWO_STEPS", options=True), 60),),
+    fault=letter,
+    sample=((Arithmetic("TWO_STEPS", options=True), 60),),
 )

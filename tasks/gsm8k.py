@@ -7,9 +7,10 @@ Cobbe et al., 2021. Training Verifiers to Solve Math Word Problems. Two gold ans
 the `output` column is a model's and often wrong.
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="GSM8K",
@@ -20,10 +21,11 @@ benchmark = Benchmark(
         rows=1319,
         licence="MIT",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
+    fault=number,
     sample=(
-        (Form("THREE_STEPS", pointed=True), 50),
-        (Form("BELOW_ZERO", pointed=True), 10),
+        (Arithmetic("THREE_STEPS", pointed=True), 50),
+        (Arithmetic("BELOW_ZERO", pointed=True), 10),
     ),
 )

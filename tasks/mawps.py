@@ -8,9 +8,10 @@ script does not know it; the rule of the other number sets is used. 152 of its 2
 AddSub, MultiArith or SingleEq.
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="MAWPS",
@@ -21,11 +22,12 @@ benchmark = Benchmark(
         rows=238,
         licence="not established",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
+    fault=number,
     sample=(
-        (Form("ONE_STEP", spaced=True, pointed=True), 30),
-        (Form("ADD_SUB", decimals=True, spaced=True, pointed=True), 20),
-        (Form("BELOW_ZERO", spaced=True, pointed=True), 10),
+        (Arithmetic("ONE_STEP", spaced=True, pointed=True), 30),
+        (Arithmetic("ADD_SUB", decimals=True, spaced=True, pointed=True), 20),
+        (Arithmetic("BELOW_ZERO", spaced=True, pointed=True), 10),
     ),
 )

@@ -7,9 +7,10 @@ Roy and Roth, 2015. Solving General Arithmetic Word Problems. 20 of its 600 rows
 the training set of MAWPS, a source of Math10K, holds 452 of them.
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="MultiArith",
@@ -20,7 +21,8 @@ benchmark = Benchmark(
         rows=600,
         licence="not established",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    sample=((Form("TWO_STEPS", padded=True, pointed=True), 60),),
+    fault=number,
+    sample=((Arithmetic("TWO_STEPS", padded=True, pointed=True), 60),),
 )

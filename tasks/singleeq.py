@@ -7,9 +7,10 @@ Koncel-Kedziorski et al., 2015. Parsing Algebraic Word Problems into Equations. 
 MAWPS, a source of Math10K, holds 416 of its 508 questions.
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="SingleEq",
@@ -20,10 +21,11 @@ benchmark = Benchmark(
         rows=508,
         licence="not established",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
+    fault=number,
     sample=(
-        (Form("ONE_STEP", pointed=True), 40),
-        (Form("ADD_SUB", decimals=True, pointed=True), 20),
+        (Arithmetic("ONE_STEP", pointed=True), 40),
+        (Arithmetic("ADD_SUB", decimals=True, pointed=True), 20),
     ),
 )

@@ -6,9 +6,10 @@ Answer: 8 + 5 = 13. The answer is 13.
 Patel et al., 2021. Are NLP Models really able to Solve Simple Math Word Problems?
 """
 
-from tasks.answers.numbers import last_number, within_tolerance
+from tasks.answers.gold import number
+from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.base import Benchmark, published_file
-from tasks.samples.problems import Form
+from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(
     title="SVAMP",
@@ -19,7 +20,8 @@ benchmark = Benchmark(
         rows=1000,
         licence="MIT",
     ),
-    extractors={"llm-adapters": last_number},
+    extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    sample=((Form("DISTRACTED", pointed=True), 60),),
+    fault=number,
+    sample=((Arithmetic("DISTRACTED", pointed=True), 60),),
 )

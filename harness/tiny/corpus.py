@@ -11,20 +11,21 @@ import random
 from collections.abc import Iterator
 
 from harness.protocol import PAPER
-from tasks.samples.problems import Form, Problem, draw
+from tasks.base import Row
+from tasks.samples.problems import Arithmetic, WordProblem, word_problem
 
 FORMS = (
-    Form("ADD_SUB", spaced=True),
-    Form("ADD_SUB", decimals=True),
-    Form("ADD_SUB", decimals=True, spaced=True),
-    Form("ONE_STEP"),
-    Form("ONE_STEP", spaced=True),
-    Form("DISTRACTED"),
-    Form("TWO_STEPS"),
-    *3 * (Form("TWO_STEPS", options=True),),  # the hardest, so that it is seen more often
-    Form("THREE_STEPS"),
-    Form("BELOW_ZERO"),
-    Form("BELOW_ZERO", spaced=True),
+    Arithmetic("ADD_SUB", spaced=True),
+    Arithmetic("ADD_SUB", decimals=True),
+    Arithmetic("ADD_SUB", decimals=True, spaced=True),
+    Arithmetic("ONE_STEP"),
+    Arithmetic("ONE_STEP", spaced=True),
+    Arithmetic("DISTRACTED"),
+    Arithmetic("TWO_STEPS"),
+    *3 * (Arithmetic("TWO_STEPS", options=True),),  # the hardest, so that it is seen more often
+    Arithmetic("THREE_STEPS"),
+    Arithmetic("BELOW_ZERO"),
+    Arithmetic("BELOW_ZERO", spaced=True),
 )
 
 
@@ -36,7 +37,7 @@ def documents(seed: int, solved_share: float) -> Iterator[str]:
         if kind < 0.15:
             yield sums(rng)
         else:
-            problem = draw(rng.choice(FORMS), "train", rng)
+            problem = word_problem(rng.choice(FORMS), "train", rng)
             yield (
                 solved(problem) if kind < 0.75 else instructed(problem, rng.random() < solved_share)
             )
@@ -47,19 +48,21 @@ def sums(rng: random.Random) -> str:
     return "\n".join(_sum(rng) for _ in range(8))
 
 
-def solved(problem: Problem) -> str:
+def solved(problem: WordProblem) -> str:
     """Pose a problem and solve it; a letter is named as a choice."""
     steps = ". ".join(problem.steps)
     choice = f" Choice {problem.answer}." if problem.answer.isalpha() else ""
     return f"Problem: {problem.question.strip()}\nSolution: {steps}.{choice}"
 
 
-def instructed(problem: Problem, solve: bool) -> str:
+def instructed(problem: WordProblem, solve: bool) -> str:
     """Put a problem by the instruction template and solve it, or only tell its story again."""
-    return PAPER.prompt(problem.question) + (problem.worked if solve else story(problem))
+    return PAPER.ask(Row(0, problem.question, "", "")) + (
+        problem.worked if solve else story(problem)
+    )
 
 
-def story(problem: Problem) -> str:
+def story(problem: WordProblem) -> str:
     """Take the sentences before the question."""
     text = problem.question.split(" Answer Choices")[0].strip()
     return text[: max(text.rfind(". "), text.rfind(" . ") + 1) + 1]

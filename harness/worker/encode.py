@@ -26,13 +26,8 @@ class Example:
 def prompt_ids(
     rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
 ) -> list[list[int]]:
-    """Encode prompts with the start token that the tokenizer itself puts, if it puts one."""
-    ids: list[list[int]] = tokenizer([protocol.prompt(row.instruction) for row in rows])[
-        "input_ids"
-    ]
-    end = tokenizer.eos_token_id
-    # Some tokenizers close every text; a prompt is not closed.
-    return [one[:-1] if one and one[-1] == end else one for one in ids]
+    """Encode the prompts of evaluation."""
+    return _open([protocol.ask(row) for row in rows], tokenizer)
 
 
 def examples(
@@ -43,22 +38,42 @@ def examples(
 ) -> tuple[list[Example], dict[str, int]]:
     """Encode training rows; count those that were cut and those dropped for want of an answer.
 
-    Prompt and answer are encoded apart, so that training sees the prompt's very tokens that
-    generation starts from.
+    Args:
+        rows: With an output each.
+        tokenizer: Of the backbone.
+        protocol: Says how prompt and output are joined.
+        max_length: Tokens of a row, its end token included.
     """
-    prompts = prompt_ids(rows, tokenizer, protocol)
-    answers: list[list[int]] = tokenizer(
-        [row.output.strip() for row in rows], add_special_tokens=False
-    )["input_ids"]
-    found, cut, dropped = [], 0, 0
-    for prompt, answer in zip(prompts, answers, strict=True):
-        ids = [*prompt, *answer, tokenizer.eos_token_id]
-        if len(prompt) >= max_length:
-            dropped += 1
-            continue
-        cut += len(ids) > max_length
-        found.append(Example(ids[:max_length], len(prompt)))
-    return found, {"rows": len(found), "cut": cut, "dropped": dropped}
+    taught = encoded(rows, tokenizer, protocol)
+    kept = [one for one in taught if one.prompt_tokens < max_length]
+    found = [Example(one.ids[:max_length], one.prompt_tokens) for one in kept]
+    cut = sum(len(one.ids) > max_length for one in kept)
+    return found, {"rows": len(found), "cut": cut, "dropped": len(taught) - len(kept)}
+
+
+def encoded(
+    rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
+) -> list[Example]:
+    """Encode rows with their outputs, uncut."""
+    pairs = [protocol.teach(row) for row in rows]
+    prompts = _open([prompt for prompt, _ in pairs], tokenizer)
+    if protocol.joint:
+        texts = _open([prompt + output for prompt, output in pairs], tokenizer)
+    else:
+        answers: list[list[int]] = tokenizer(
+            [output for _, output in pairs], add_special_tokens=False
+        )["input_ids"]
+        texts = [[*prompt, *answer] for prompt, answer in zip(prompts, answers, strict=True)]
+    end = tokenizer.eos_token_id
+    return [Example([*text, end], len(prompt)) for text, prompt in zip(texts, prompts, strict=True)]
+
+
+def _open(texts: list[str], tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
+    """Encode texts with the start token that the tokenizer itself puts, and no end token."""
+    ids: list[list[int]] = tokenizer(texts)["input_ids"] if texts else []
+    end = tokenizer.eos_token_id
+    # Some tokenizers close every text; a prompt is not closed.
+    return [one[:-1] if one and one[-1] == end else one for one in ids]
 
 
 def collate(

@@ -1,4 +1,4 @@
-"""Greedy decoding in batches, by a plan that is part of the spec."""
+"""Decoding in batches, by a plan that is part of the spec."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig
 
+from harness.protocol import Protocol
 from harness.spec import BatchPlan
 
 
@@ -25,11 +26,11 @@ def generate(
     model: Any,
     prompts: Sequence[list[int]],
     plan: BatchPlan,
-    max_new_tokens: int,
+    protocol: Protocol,
     pad: int,
     progress: Callable[[int, int], None],
 ) -> list[Answer]:
-    """Decode greedily, in the order of `prompts`.
+    """Decode by the rule of a protocol, in the order of `prompts`.
 
     In rounds of `plan.round_tokens`: after each, answers that have ended leave and the others are
     batched anew, longest first. In float32 the tokens are those of decoding one by one.
@@ -38,17 +39,20 @@ def generate(
         model: A causal language model with `generate`.
         prompts: Token ids.
         plan: Batch size and length of a round.
-        max_new_tokens: Where an answer is cut.
+        protocol: Says where an answer is cut, and how many beams there are; with more than one an
+            answer is one round, since beams cannot be taken up again.
         pad: The token on the left of shorter prompts, hidden by the attention mask.
         progress: Called after each batch with answers done and answers in all.
     """
     model.eval()
     answers = [Answer(list(prompt)) for prompt in prompts]
-    for written in range(0, max_new_tokens, plan.round_tokens):
-        room = min(plan.round_tokens, max_new_tokens - written)
+    longest = protocol.max_new_tokens
+    round_tokens = plan.round_tokens if protocol.beams == 1 else longest
+    for written in range(0, longest, round_tokens):
+        room = min(round_tokens, longest - written)
         unfinished = [answer for answer in answers if not answer.ended]
         for batch in _batches(unfinished, plan.batch_size):
-            _extend(model, batch, room, pad)
+            _extend(model, batch, room, protocol.beams, pad)
             progress(sum(answer.ended for answer in answers), len(answers))
     return answers
 
@@ -65,16 +69,16 @@ def _batches(answers: list[Answer], size: int) -> Iterator[list[Answer]]:
         yield longest_first[start : start + size]
 
 
-def _extend(model: Any, batch: list[Answer], room: int, pad: int) -> None:
+def _extend(model: Any, batch: list[Answer], room: int, beams: int, pad: int) -> None:
     ids, mask = _left_padded([answer.prompt + answer.tokens for answer in batch], pad)
     ends = end_tokens(model)
-    greedy = GenerationConfig(
-        max_new_tokens=room, do_sample=False, num_beams=1, pad_token_id=pad, eos_token_id=ends
+    config = GenerationConfig(
+        max_new_tokens=room, do_sample=False, num_beams=beams, pad_token_id=pad, eos_token_id=ends
     )
     output = model.generate(
         input_ids=ids.to(model.device),
         attention_mask=mask.to(model.device),
-        generation_config=greedy,
+        generation_config=config,
     )
     for answer, new in zip(batch, output[:, ids.shape[1] :].tolist(), strict=True):
         length = next((n for n, token in enumerate(new, 1) if token in ends), None)

@@ -4,7 +4,7 @@ import os
 import resource
 import sys
 import time
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -12,17 +12,17 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from harness import environment, plugins
+from harness import environment, plugins, rows
 from harness.backbones import fetch
 from harness.runfolder import Job, RunFolder
+from harness.scoring import score
 from harness.spec import Spec
-from harness.worker import encode, score
+from harness.worker import encode
 from harness.worker import train as training
 from harness.worker.generate import generate
 from harness.worker.journal import Journal
+from harness.worker.likelihood import likelihoods
 from methods.base import size
-from tasks.base import Row
-from tasks.data.sets import load_test, load_training
 
 
 def execute(folder: RunFolder) -> None:
@@ -64,7 +64,7 @@ class Run:
         self.folder, self.job, self.journal = folder, job, journal
         self.spec: Spec = job.spec
         self.method = plugins.method(self.spec.method.name)
-        self.data = None if job.data_folder is None else Path(job.data_folder)
+        self.rows = rows.load(job)
 
     def stages(self) -> dict[str, Any]:
         """Load, adapt, train, generate and score; return what the run came to."""
@@ -77,8 +77,9 @@ class Run:
             self.train(model, tokenizer)
         for name in self.spec.tests:
             self.answer(name, model, tokenizer)
+            self.weigh(name, model, tokenizer)
         with self.journal.phase("score"):
-            scores = [score for name in self.spec.tests for score in self.score(name)]
+            judged = score(self.folder, self.spec, self.rows)
         parameters = size(model)
         return {
             "resumed": resumed,
@@ -87,7 +88,7 @@ class Run:
             "adapter_bytes": (self.folder.adapter / "adapter_model.safetensors").stat().st_size,
             "peak_memory_bytes": peak_memory_bytes(),
             "training": self.folder.read("adapter/train.json"),
-            "scores": scores,
+            **judged,
         }
 
     def load(self) -> tuple[PreTrainedTokenizerBase, Any]:
@@ -113,16 +114,7 @@ class Run:
         """Train and save the adapter."""
         spec = self.spec
         with self.journal.phase("load"):
-            names = plugins.group(spec.group).benchmarks
-            benchmarks = [plugins.benchmark(name) for name in names]
-            rows = load_training(spec.group, plugins.group(spec.group), benchmarks, self.data).rows[
-                : spec.train_limit
-            ]
-            limit = min(spec.train.max_length, model.config.max_position_embeddings)
-            examples, counts = encode.examples(rows, tokenizer, spec.protocol, limit)
-            if not examples:
-                raise ValueError(f"no training row has an answer within {limit} tokens")
-            plan = training.split(examples, spec.train, spec.seeds, encode.pad_token(tokenizer))
+            plan, counts = self.training(model, tokenizer)
         with self.journal.phase("train"):
             selection = self.method.layer_selection(self.spec.method.fields)
             extras = training.extras(self.method, selection, model, plan, spec.seeds.init)
@@ -136,43 +128,98 @@ class Run:
             record = {**counts, **record, "tokens_per_second": record["tokens"] / seconds}
             self.folder.write("adapter/train.json", record)
 
+    def training(
+        self, model: PeftModel, tokenizer: PreTrainedTokenizerBase
+    ) -> tuple[training.Training, dict[str, int]]:
+        """Encode the rows to train and to validate on; count those that are cut or dropped."""
+        spec, limit = self.spec, self.limit(model)
+        found, counts = encode.examples(self.rows.train, tokenizer, spec.protocol, limit)
+        if not found:
+            raise ValueError(f"no training row has an answer within {limit} tokens")
+        if self.rows.validation:
+            held, _ = encode.examples(self.rows.validation, tokenizer, spec.protocol, limit)
+            # As many as other groups validate on; the rows of all sets take turns.
+            validation = held[: spec.train.validation_rows]
+        else:
+            found, validation = training.split(found, spec.train, spec.seeds)
+        pad = encode.pad_token(tokenizer)
+        plan = training.Training(
+            found, validation, spec.train, spec.seeds.order, pad, spec.protocol.loss
+        )
+        return plan, counts
+
+    def limit(self, model: PeftModel) -> int:
+        """Return the tokens that a training row may have."""
+        return int(min(self.spec.protocol.max_length, model.config.max_position_embeddings))
+
     def answer(self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> None:
         """Generate the answers of a benchmark."""
         file, spec = f"generations/{name}.jsonl", self.spec
         if self.folder.has(file):
             return
         with self.journal.phase("generate"):
-            rows = self.rows(name)
+            rows = self.rows.tests[name]
             prompts = encode.prompt_ids(rows, tokenizer, spec.protocol)
+            longest = min(spec.protocol.max_prompt_length, model.config.max_position_embeddings)
 
             def progress(done: int, of: int) -> None:
                 self.journal.write(benchmark=name, done=done, of=of)
 
-            answers = generate(
-                model,
-                prompts,
-                spec.generate,
-                spec.protocol.max_new_tokens,
-                encode.pad_token(tokenizer),
-                progress,
-            )
+            pad = encode.pad_token(tokenizer)
+            answers = generate(model, prompts, spec.generate, spec.protocol, pad, progress)
             texts = tokenizer.batch_decode([a.tokens for a in answers], skip_special_tokens=True)
             lines = [
-                {"id": row.id, "tokens": len(answer.tokens), "ended": answer.ended, "text": text}
-                for row, answer, text in zip(rows, answers, texts, strict=True)
+                {
+                    "id": row.id,
+                    "tokens": len(answer.tokens),
+                    "ended": answer.ended,
+                    "long": len(prompt) > longest,
+                    "text": text,
+                }
+                for row, prompt, answer, text in zip(rows, prompts, answers, texts, strict=True)
             ]
             self.folder.write_lines(file, lines)
 
-    def score(self, name: str) -> list[dict[str, Any]]:
-        """Judge the answers of a benchmark."""
-        completions = [line["text"] for line in self.folder.read_lines(f"generations/{name}.jsonl")]
-        verdicts = score.verdicts(plugins.benchmark(name), self.rows(name), completions)
-        self.folder.write_lines(f"verdicts/{name}.jsonl", verdicts)
-        return score.scores(name, verdicts, self.spec.protocol.extractor)
+    def weigh(self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        """Take the likelihoods of a benchmark's options, or of its references."""
+        file, benchmark = f"likelihoods/{name}.jsonl", plugins.benchmark(name)
+        if self.folder.has(file):
+            return
+        with self.journal.phase("likelihood"):
+            if benchmark.options:
+                self.folder.write_lines(file, self.options(name, model, tokenizer))
+            elif not benchmark.extractors:
+                self.folder.write_lines(file, self.references(name, model, tokenizer))
 
-    def rows(self, name: str) -> tuple[Row, ...]:
-        """Load the rows of a benchmark, as many as the spec says."""
-        return load_test(name, plugins.benchmark(name), self.data).rows[: self.spec.limit]
+    def options(
+        self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase
+    ) -> list[dict[str, Any]]:
+        """Give the log-likelihood of each option of each row."""
+        offer = plugins.benchmark(name).options
+        assert offer is not None
+        rows, offered = self.rows.tests[name], [offer(row) for row in self.rows.tests[name]]
+        prompts = encode.prompt_ids(rows, tokenizer, self.spec.protocol)
+        texts = [text for one in offered for text in one.values()]
+        answers = iter(tokenizer(texts, add_special_tokens=False)["input_ids"])
+        found = [
+            encode.Example([*prompt, *next(answers)], len(prompt))
+            for prompt, one in zip(prompts, offered, strict=True)
+            for _ in one
+        ]
+        scored = iter(likelihoods(model, found, encode.pad_token(tokenizer)))
+        return [
+            {"id": row.id, "options": {gold: -next(scored).answer for gold in one}}
+            for row, one in zip(rows, offered, strict=True)
+        ]
+
+    def references(
+        self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase
+    ) -> list[dict[str, Any]]:
+        """Give the likelihood of each reference, as a training row: cut, or left out, as there."""
+        found, _ = encode.examples(
+            self.rows.tests[name], tokenizer, self.spec.protocol, self.limit(model)
+        )
+        return [asdict(one) for one in likelihoods(model, found, encode.pad_token(tokenizer))]
 
 
 def peak_memory_bytes() -> int:

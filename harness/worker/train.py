@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from peft import PeftModel
@@ -25,13 +25,14 @@ VALIDATION_BATCH = 8
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained on, and how."""
+    """What is trained on, and how; the loss is over all tokens, or over those of the answer."""
 
     train: list[Example]
     validation: list[Example]
     recipe: Recipe
     order_seed: int
     pad: int
+    loss: Literal["all", "answer"] = "all"
 
     @property
     def rows_per_step(self) -> int:
@@ -71,14 +72,16 @@ class Training:
             yield from rng.sample(self.train, len(self.train))
 
 
-def split(rows: list[Example], recipe: Recipe, seeds: Seeds, pad: int) -> Training:
-    """Set aside the validation rows, drawn at random."""
+def split(
+    rows: Sequence[Example], recipe: Recipe, seeds: Seeds
+) -> tuple[list[Example], list[Example]]:
+    """Set aside validation rows, drawn at random; return training and validation rows."""
     count = recipe.validation_rows if len(rows) >= 10 * recipe.validation_rows else len(rows) // 10
     rng = random.Random(f"{seeds.split}/split")
     chosen = set(rng.sample(range(len(rows)), count))
     validation = [row for number, row in enumerate(rows) if number in chosen]
     train = [row for number, row in enumerate(rows) if number not in chosen]
-    return Training(train, validation, recipe, seeds.order, pad)
+    return train, validation
 
 
 @dataclass(frozen=True)
@@ -134,24 +137,31 @@ def fit(
                 value = validation_loss(wrapped, training)
             journal.write(step=step, validation_loss=value)
             best.offer(step, value)
+            if recipe.patience and best.rejected >= recipe.patience:
+                break
     best.restore()
-    return {"steps": training.steps, "tokens": tokens, **best.record()}
+    return {"steps": step, "tokens": tokens, **best.record()}
 
 
 class Best:
-    """Keeps the adapter, all that is saved of it, at the lowest validation loss."""
+    """Keeps the adapter, all that is saved of it, at the lowest validation loss.
+
+    Attributes:
+        rejected: States in a row that were offered since and were no better.
+    """
 
     def __init__(self, model: PeftModel) -> None:
         trained = {name for name, p in model.named_parameters() if p.requires_grad}
         prefix = str(model.base_model.prefix)
         self.live = {n: t for n, t in model.state_dict().items() if n in trained or prefix in n}
         self.state: dict[str, Tensor] = {}
-        self.step, self.loss = 0, float("inf")
+        self.step, self.loss, self.rejected = 0, float("inf"), 0
 
     def offer(self, step: int, loss: float) -> None:
         """Keep the present state if its loss is the lowest; the first is kept in any case."""
+        self.rejected += 1
         if loss < self.loss or not self.state:
-            self.step, self.loss = step, loss
+            self.step, self.loss, self.rejected = step, loss, 0
             self.state = {name: tensor.clone() for name, tensor in self.live.items()}
 
     def restore(self) -> None:
@@ -173,7 +183,7 @@ def validation_loss(model: Any, training: Training) -> float:
     total, count = 0.0, 0
     for start in range(0, len(rows), VALIDATION_BATCH):
         batch = rows[start : start + VALIDATION_BATCH]
-        loss, tokens = token_loss(model, collate(batch, training.pad, training.recipe.loss))
+        loss, tokens = token_loss(model, collate(batch, training.pad, training.loss))
         total, count = total + float(loss), count + tokens
     model.train()
     return total / count
@@ -205,9 +215,7 @@ class Loop:
         self, number: int, batches: Sequence[Sequence[Example]]
     ) -> tuple[dict[str, float], int]:
         """Take one optimizer step on the mean loss per token; return losses and tokens seen."""
-        collated = [
-            collate(batch, self.training.pad, self.training.recipe.loss) for batch in batches
-        ]
+        collated = [collate(batch, self.training.pad, self.training.loss) for batch in batches]
         scored = sum(int((batch["labels"][:, 1:] != IGNORED).sum()) for batch in collated)
         total, auxiliary = torch.zeros(()), torch.zeros(())
         self.wrapped.train()

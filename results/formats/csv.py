@@ -1,4 +1,4 @@
-"""One line per number, for a spreadsheet or a data frame; accuracies in [0, 1], unrounded."""
+"""One line per number, for a spreadsheet or a data frame; unrounded, shares in [0, 1]."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from results.standing import Cell
 from results.statistics import Undefined, Welch
-from results.table import Block, Conditions, Row, Table
+from results.table import Block, Row, Table
 
 
 def render(tables: Sequence[Table]) -> str:
@@ -25,16 +25,19 @@ def _lines(table: Table) -> Iterator[dict[str, Any]]:
     for block in table.blocks:
         for row in block.rows:
             for cell in row.cells:
-                yield _facts(table.conditions) | _who(block, row) | _what(cell)
+                yield _facts(table) | _who(block, row) | _what(cell)
 
 
-def _facts(conditions: Conditions) -> dict[str, Any]:
+def _facts(table: Table) -> dict[str, Any]:
+    conditions = table.conditions
     return {
         "group": conditions.group,
         "protocol": conditions.protocol,
         "marks": "; ".join(conditions.marks),
         "setting": conditions.setting,
         "environment_id": conditions.environment_id,
+        "metric": table.metric.name,
+        "folds": " ".join(map(str, table.folds)),
     }
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from results import caption
-from results.standing import Cell, points
+from results.metrics import Metric
+from results.standing import Cell
 from results.table import Block, Row, Table
 
 WRAPS = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
@@ -51,7 +52,7 @@ def _table(table: Table) -> str:
             rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
             r"\toprule",
             " & ".join(map(escaped, header)) + r" \\",
-            *(line for block in table.blocks for line in _block(block)),
+            *(line for block in table.blocks for line in _block(table.metric, block)),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table*}",
@@ -63,28 +64,28 @@ def _caption(table: Table) -> str:
     sentences = [
         caption.title(table),
         caption.marks(table.conditions),
-        caption.legend("underlined"),
+        caption.legend(table.metric, "underlined"),
     ]
     return escaped(" ".join(filter(None, [*sentences, *caption.notes(table)])))
 
 
-def _block(block: Block) -> list[str]:
+def _block(metric: Metric, block: Block) -> list[str]:
     name = rf"\multirow{{{len(block.rows)}}}{{*}}{{{escaped(block.backbone)}}}"
     blanks = [""] * (len(block.rows) - 1)
     rows = zip([name, *blanks], block.rows, strict=True)
-    return [r"\midrule", *(_line(first, row) for first, row in rows)]
+    return [r"\midrule", *(_line(metric, first, row) for first, row in rows)]
 
 
-def _line(backbone: str, row: Row) -> str:
-    numbers = [f"{row.trainable_percent:.3g}", *map(_cell, row.cells)]
+def _line(metric: Metric, backbone: str, row: Row) -> str:
+    numbers = [f"{row.trainable_percent:.3g}", *(_cell(metric, cell) for cell in row.cells)]
     return " & ".join([backbone, escaped(caption.label(row)), *numbers]) + r" \\"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(metric: Metric, cell: Cell) -> str:
     if cell.sample.mean is None:
         return "--"
-    mean = WRAPS[cell.standing] % f"{points(cell.sample.mean):.2f}"
+    mean = WRAPS[cell.standing] % f"{metric.points(cell.sample.mean):.2f}"
     if cell.sample.sd is None:
         return mean
     star = "^{*}" if cell.starred else ""
-    return rf"{mean}${star}_{{\pm {points(cell.sample.sd):.2f}}}$"
+    return rf"{mean}${star}_{{\pm {metric.points(cell.sample.sd):.2f}}}$"

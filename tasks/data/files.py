@@ -3,12 +3,14 @@
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.base import DataFile, Row
+from tasks.base import DataFile, Fault, Row
+from tasks.data import layouts
+from tasks.data.layouts import Fields
 
 
 class DataError(Exception):
@@ -18,6 +20,12 @@ class DataError(Exception):
 TEST_FIELDS = ("instruction", "answer")
 TRAIN_FIELDS = ("instruction", "output")
 
+MARKS = {
+    b"\xef\xbb\xbf": "UTF-8 with a byte-order mark",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
 
 def locate(file: DataFile, folder: Path) -> Path | None:
     """Find `file` below `folder`; None where it is not there."""
@@ -25,20 +33,22 @@ def locate(file: DataFile, folder: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def read(file: DataFile, path: Path, required: tuple[str, ...]) -> tuple[tuple[Row, ...], str]:
+def read(
+    file: DataFile, path: Path, required: tuple[str, ...], fault: Fault = lambda row: ""
+) -> tuple[tuple[Row, ...], str]:
     """Read the rows of `file` and the SHA-256 of its uncompressed content.
 
     Messages count rows from 1, as editors count lines.
 
     Raises:
         DataError: The file cannot be read, a row lacks one of the `required` fields or holds
-            another type than text in it, or the content is not the one on record.
+            another type than text in it, a gold answer is none that can be, or the content is not
+            the one on record.
     """
-    content = _content(path)
-    rows = _rows(path, _decoded(path, content), required)
-    digest = sha256(content).hexdigest()
-    if len(rows) != file.rows:
-        raise DataError(f"{path}: {len(rows)} rows, {file.title} has {file.rows}.")
+    rows, digest = read_any(path, required, fault, blank=file.blank)
+    found = len(rows) + file.blank
+    if found != file.rows:
+        raise DataError(f"{path}: {found} rows, {file.title} has {file.rows}.")
     if file.sha256 and digest != file.sha256:
         raise DataError(
             f"{path}: not {file.title} as on record: its SHA-256 is {digest}, expected "
@@ -47,22 +57,91 @@ def read(file: DataFile, path: Path, required: tuple[str, ...]) -> tuple[tuple[R
     return rows, digest
 
 
-def _content(path: Path) -> bytes:
+def read_any(
+    path: Path, required: tuple[str, ...], fault: Fault = lambda row: "", *, blank: int = 0
+) -> tuple[tuple[Row, ...], str]:
+    """Read the rows of a file of unknown content, and its SHA-256.
+
+    As many rows as `blank` says may lack an output; they are left out and keep their number.
+
+    Raises:
+        DataError: As `read`.
+    """
+    content = uncompressed(path)
+    rows = tuple(_rows(path, _text(path, content), required, blank))
+    for row in rows:
+        expected = fault(row)
+        if expected:
+            raise DataError(
+                f"{path}: row {row.id + 1}: the answer is {row.answer!r}, expected {expected}."
+            )
+    return rows, sha256(content).hexdigest()
+
+
+def uncompressed(path: Path) -> bytes:
+    """Read the content of a file, unpacked if its name ends in `.gz`; it is not empty."""
     try:
         content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: the gzip file is damaged or cut short: {error}.") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
+    if not content.strip():
+        raise DataError(f"{path}: the file is empty. Expected rows of JSON.")
+    return content
 
 
-def _decoded(path: Path, content: bytes) -> list[Any]:
-    """Decode a list, or one value a line."""
+def _text(path: Path, content: bytes) -> str:
+    for mark, encoding in MARKS.items():
+        if content.startswith(mark):
+            raise DataError(f"{path}: the encoding is {encoding}. Expected UTF-8 without a mark.")
     try:
-        text = content.decode()
+        return content.decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start}.") from error
+
+
+def _rows(path: Path, text: str, required: tuple[str, ...], blank: int) -> Iterator[Row]:
+    number = 0
+    for place, entries in enumerate(_entries(path, text), 1):
+        for fields in entries:
+            if blank and fields.get("output") == "":
+                blank, number = blank - 1, number + 1
+                continue
+            fault = _fault(fields, required)
+            if fault:
+                raise DataError(f"{path}: row {place}: {fault}.")
+            output, answer, context = (_optional(fields, n) for n in ("output", "answer", "input"))
+            yield Row(number, fields["instruction"], output, answer, context)
+            number += 1
+
+
+def _optional(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    return "" if value is None else str(value)
+
+
+def _entries(path: Path, text: str) -> Iterator[list[Fields]]:
+    """Read each entry of a file as the rows that it stands for."""
+    if layouts.is_parlai(text):
+        try:
+            yield from layouts.parlai(text)
+        except ValueError as error:
+            raise DataError(f"{path}: {error}.") from error
+        return
+    for place, item in enumerate(_decoded(path, text), 1):
+        if not isinstance(item, Mapping):
+            kind = type(item).__name__
+            raise DataError(f"{path}: row {place}: expected an object, found {kind}.")
+        try:
+            yield layouts.expand(item)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{path}: row {place}: not as its fields promise: {error}.") from error
+
+
+def _decoded(path: Path, text: str) -> list[Any]:
+    """Decode a list, or one value a line."""
     if text.lstrip()[:1] == "[":
         rows = _json(path, text, first_line=1)
         return rows if isinstance(rows, list) else [rows]
@@ -86,25 +165,12 @@ def _json(path: Path, text: str, first_line: int) -> Any:
     )
 
 
-def _rows(path: Path, decoded: list[Any], required: tuple[str, ...]) -> tuple[Row, ...]:
-    for number, row in enumerate(decoded, 1):
-        fault = _fault(row, required)
-        if fault:
-            raise DataError(f"{path}: row {number}: {fault}.")
-    return tuple(
-        Row(number, row["instruction"], str(row.get("output", "")), str(row.get("answer", "")))
-        for number, row in enumerate(decoded)
-    )
-
-
-def _fault(row: Any, required: tuple[str, ...]) -> str:
-    if not isinstance(row, Mapping):
-        return f"expected an object, found {type(row).__name__}"
+def _fault(fields: Fields, required: tuple[str, ...]) -> str:
     for name in required:
-        if name not in row:
+        if name not in fields:
             return f"no field {name!r}; expected {', '.join(required)}"
-        if not isinstance(row[name], str):
-            return f"field {name!r} holds {type(row[name]).__name__}, expected text"
-        if not row[name].strip():
+        if not isinstance(fields[name], str):
+            return f"field {name!r} holds {type(fields[name]).__name__}, expected text"
+        if not fields[name].strip():
             return f"field {name!r} is empty"
     return ""

@@ -1,14 +1,31 @@
 """The rows that a benchmark tests on and a group trains on: published, substitute or sample."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from tasks.base import Benchmark, DataFile, Group, Kind, Row
-from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, locate, read
+from tasks.data import folds
+from tasks.data.files import (
+    TEST_FIELDS,
+    TRAIN_FIELDS,
+    DataError,
+    locate,
+    read,
+    read_any,
+    uncompressed,
+)
 from tasks.samples.rows import test_rows, training_rows
+
+LEAKY = {
+    "1d06633b4db748b7cfa38f2891f8d7b17b3636717b3188dd382045b94cf999a7": (
+        "LLM-Adapters' math_data.json, an 80 % copy of the test sets of mathematics"
+    ),
+}
+"""Files that hold test rows and must not be trained on, by hash of their content."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +34,7 @@ class DataSet:
 
     Attributes:
         title: What it is, for messages and tables.
-        kind: Published, substitute or sample.
+        kind: Published, substitute, sample, or a file of the user's.
         sha256: Of the file's uncompressed content, or of the generated rows.
         verified: False where there is no hash on record to check a file against.
         rows: All rows, in file order.
@@ -30,6 +47,20 @@ class DataSet:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True)
+class Division:
+    """What is trained on, validated on and tested on in one fold."""
+
+    train: tuple[Row, ...]
+    validation: tuple[Row, ...]
+    tests: Mapping[str, tuple[Row, ...]]
+
+
+def required(benchmark: Benchmark) -> tuple[str, ...]:
+    """Name the fields that a row of a benchmark must have."""
+    return TEST_FIELDS if benchmark.extractors else TRAIN_FIELDS
+
+
 def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
     """Load the test set of the benchmark `name`: its sample where there is no data folder.
 
@@ -38,10 +69,12 @@ def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
     """
     if folder is None:
         return _sample(f"{benchmark.title} sample", test_rows(name, benchmark))
-    path = locate(benchmark.file, folder)
-    if path is None:
-        raise DataError(_missing([benchmark.file], folder))
-    return _from_file(benchmark.file, path, TEST_FIELDS)
+    for file in benchmark.files:
+        path = locate(file, folder)
+        if path is not None:
+            rows, digest = read(file, path, required(benchmark), benchmark.fault)
+            return DataSet(file.title, file.kind, digest, file.sha256 is not None, rows)
+    raise DataError(_missing(benchmark.files, folder))
 
 
 def load_training(
@@ -58,13 +91,64 @@ def load_training(
     for file in group.train:
         path = locate(file, folder)
         if path is not None:
-            return _from_file(file, path, TRAIN_FIELDS)
+            rows, digest = read(file, path, TRAIN_FIELDS)
+            return DataSet(file.title, file.kind, digest, file.sha256 is not None, rows)
     raise DataError(_missing(group.train, folder))
 
 
-def _from_file(file: DataFile, path: Path, required: tuple[str, ...]) -> DataSet:
-    rows, digest = read(file, path, required)
-    return DataSet(file.title, file.kind, digest, file.sha256 is not None, rows)
+def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
+    """Load a training file that the user names; it is a known one if its content is.
+
+    Raises:
+        DataError: It is not what it should be, or it is to be trained on and holds test rows.
+    """
+    known_as = LEAKY.get(sha256(uncompressed(path)).hexdigest())
+    if known_as and to_train:
+        raise DataError(f"{path}: {known_as}: what is trained on it is tested on it too.")
+    rows, digest = read_any(path, TRAIN_FIELDS if to_train else ("instruction",))
+    known = {file.sha256: file for file in group.train if file.sha256}
+    if digest in known:
+        return DataSet(known[digest].title, known[digest].kind, digest, True, rows)
+    return DataSet(path.name, "own", digest, True, rows)
+
+
+def pooled(group: Group, sets: Mapping[str, DataSet]) -> DataSet:
+    """Describe what a group with folds trains on: the rows of all its sets together."""
+    digests = json.dumps({name: one.sha256 for name, one in sorted(sets.items())})
+    kinds = {one.kind for one in sets.values()}
+    kind: Kind = next(k for k in ("sample", "own", "substitute", "published") if k in kinds)
+    return DataSet(
+        title=f"{group.title} rows of the other folds",
+        kind=kind,
+        sha256=sha256(digests.encode()).hexdigest(),
+        verified=all(one.verified for one in sets.values()),
+        rows=tuple(chain.from_iterable(one.rows for one in sets.values())),
+    )
+
+
+def divide(sets: Mapping[str, DataSet], count: int, fold: int, seed: int) -> Division:
+    """Divide the rows of several sets for one of `count` folds, numbered from 0.
+
+    The sets take turns in training and validation, so that the first rows are of all of them.
+    """
+    texts = {
+        name: [f"{row.instruction}\n{row.input}" for row in one.rows] for name, one in sets.items()
+    }
+    parts = folds.split(texts, folds=count, fold=fold, seed=seed)
+
+    def rows(name: str, places: Iterable[int]) -> tuple[Row, ...]:
+        return tuple(sets[name].rows[place] for place in places)
+
+    return Division(
+        train=_in_turns([rows(name, part.train) for name, part in parts.items()]),
+        validation=_in_turns([rows(name, part.validation) for name, part in parts.items()]),
+        tests={name: rows(name, part.test) for name, part in parts.items()},
+    )
+
+
+def _in_turns(lists: list[tuple[Row, ...]]) -> tuple[Row, ...]:
+    turns = chain.from_iterable(zip_longest(*lists))
+    return tuple(row for row in turns if row is not None)
 
 
 def _sample(title: str, rows: tuple[Row, ...]) -> DataSet:

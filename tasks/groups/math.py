@@ -4,7 +4,7 @@ The substitute for Math10K holds GSM8K's training set, MAWPS' training set witho
 the test sets, and AQuA's development set, with worked answers.
 """
 
-from tasks.base import DataFile, Group
+from tasks.base import LLM_ADAPTERS, DataFile, Group
 
 group = Group(
     title="Mathematics",
@@ -17,6 +17,7 @@ group = Group(
             rows=9919,
             source="AGI-Edgerunners/LLM-Adapters, commit 8166572",
             licence="not established",
+            url=f"{LLM_ADAPTERS}ft-training_set/math_10k.json",
         ),
         DataFile(
             title="substitute for Math10K",

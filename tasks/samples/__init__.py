@@ -1,1 +1,1 @@
-"""Word problems that this project generates, for use where no data folder is given."""
+"""Problems that this project generates, so that every group runs without published data."""

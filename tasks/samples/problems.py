@@ -1,21 +1,17 @@
 """Word problems drawn from the stories, deterministically and with no number pair in two splits.
 
->>> problem = draw(Form("ONE_STEP"), "test", random.Random(1))
->>> problem.steps
+>>> word_problem(Arithmetic("ONE_STEP"), "test", random.Random(1)).steps
 ('15 + 5 = 20',)
 """
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from itertools import combinations
 from typing import Literal
 
 from tasks.samples import stories
+from tasks.samples.form import Problem, Split, split_of
 
-Split = Literal["train", "test"]
 Stories = Literal["ADD_SUB", "ONE_STEP", "DISTRACTED", "TWO_STEPS", "THREE_STEPS", "BELOW_ZERO"]
 
 LETTERS = "ABCDE"
@@ -23,8 +19,8 @@ LARGEST = 99
 
 
 @dataclass(frozen=True)
-class Form:
-    """How the problems of one benchmark look.
+class Arithmetic:
+    """How the word problems of one benchmark look.
 
     Attributes:
         kind: The table in `stories.py` to draw from.
@@ -42,10 +38,16 @@ class Form:
     options: bool = False
     pointed: bool = False
 
+    def draw(self, split: Split, rng: random.Random) -> Problem:
+        """Draw one problem, all number pairs of which belong to `split`."""
+        found = word_problem(self, split, rng)
+        answer = str(float(found.answer)) if self.pointed else found.answer
+        return Problem(found.question, found.worked, answer)
+
 
 @dataclass(frozen=True)
-class Problem:
-    """One problem: its text, the steps of its solution, and its answer."""
+class WordProblem:
+    """One word problem: its text, the steps of its solution, its answer and its numbers."""
 
     question: str
     steps: tuple[str, ...]
@@ -58,14 +60,7 @@ class Problem:
         return f"{'. '.join(self.steps)}. The answer is {self.answer}."
 
 
-@cache
-def split_of(pair: tuple[str, str]) -> Split:
-    """Assign an unordered pair of numbers to a split: a quarter of all pairs to the test."""
-    digest = sha256(" ".join(sorted(pair)).encode()).digest()
-    return "test" if digest[0] < 64 else "train"
-
-
-def draw(form: Form, split: Split, rng: random.Random) -> Problem:
+def word_problem(form: Arithmetic, split: Split, rng: random.Random) -> WordProblem:
     """Draw one problem, all number pairs of which belong to `split`."""
     table: dict[str, tuple[str, ...]] = getattr(stories, form.kind)
     expression = rng.choice(sorted(table))
@@ -81,17 +76,7 @@ def draw(form: Form, split: Split, rng: random.Random) -> Problem:
                 return _phrase(form, text, dict(zip(names, numbers, strict=True)), steps, rng)
 
 
-def distinct(form: Form, split: Split, rng: random.Random) -> Iterator[Problem]:
-    """Draw problems for ever, none with a text that came before."""
-    seen = set()
-    while True:
-        problem = draw(form, split, rng)
-        if problem.question not in seen:
-            seen.add(problem.question)
-            yield problem
-
-
-def _number(form: Form, rng: random.Random) -> int:
+def _number(form: Arithmetic, rng: random.Random) -> int:
     """Draw a number, in tenths where the form has decimals."""
     if form.decimals:
         return rng.randrange(11, 10 * LARGEST // 2)
@@ -99,7 +84,7 @@ def _number(form: Form, rng: random.Random) -> int:
     return rng.randrange(2, 13 if rng.random() < 0.5 else 70)
 
 
-def _solve(expression: str, numbers: dict[str, int], form: Form) -> tuple[str, ...]:
+def _solve(expression: str, numbers: dict[str, int], form: Arithmetic) -> tuple[str, ...]:
     """Write out the steps; empty where one leaves the tables or the numbers of two digits."""
     steps, values = [], dict(numbers)
     largest = LARGEST * (10 if form.decimals else 1)
@@ -119,8 +104,12 @@ def _solve(expression: str, numbers: dict[str, int], form: Form) -> tuple[str, .
 
 
 def _phrase(
-    form: Form, text: str, numbers: dict[str, str], steps: tuple[str, ...], rng: random.Random
-) -> Problem:
+    form: Arithmetic,
+    text: str,
+    numbers: dict[str, str],
+    steps: tuple[str, ...],
+    rng: random.Random,
+) -> WordProblem:
     name, other = rng.sample(stories.NAMES, 2)
     question = text.format(n=name, m=other, t=rng.choice(stories.THINGS), **numbers)
     answer = steps[-1].split(" = ")[1]
@@ -133,7 +122,7 @@ def _phrase(
         question = question.replace(". ", " . ").replace("?", " ?")
     if form.padded:
         question = f" {question} "
-    return Problem(question, steps, answer, tuple(numbers.values()))
+    return WordProblem(question, steps, answer, tuple(numbers.values()))
 
 
 def _options(answer: int, rng: random.Random) -> list[int]:
@@ -143,7 +132,7 @@ def _options(answer: int, rng: random.Random) -> list[int]:
     return options
 
 
-def _write(number: int, form: Form) -> str:
+def _write(number: int, form: Arithmetic) -> str:
     if not form.decimals or number % 10 == 0:
         return str(number // 10 if form.decimals else number)
     return f"{number // 10}.{number % 10}"

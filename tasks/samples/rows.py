@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import cycle, islice
 
 from tasks.base import Benchmark, Row
-from tasks.samples.problems import Form, Problem, distinct
+from tasks.samples.form import Problem, distinct
 
 SEED = 2026
 
@@ -17,7 +17,7 @@ SEED = 2026
 def test_rows(name: str, benchmark: Benchmark) -> tuple[Row, ...]:
     """Draw the test set of the benchmark `name`."""
     drawn = [
-        (form, problem)
+        problem
         for number, (form, count) in enumerate(benchmark.sample)
         for problem in islice(distinct(form, "test", _rng(name, number)), count)
     ]
@@ -28,21 +28,22 @@ def training_rows(name: str, benchmarks: Iterable[Benchmark], count: int) -> tup
     """Draw `count` worked problems for the group `name`, the forms of its benchmarks in turn."""
     forms = [form for benchmark in benchmarks for form, _ in benchmark.sample]
     sources = [distinct(form, "train", _rng(name, number)) for number, form in enumerate(forms)]
-    turns = islice(cycle(zip(forms, sources, strict=True)), count)
-    return _rows([(form, next(source)) for form, source in turns])
+    turns = islice(cycle(sources), count)
+    return _rows([next(source) for source in turns])
 
 
 def _rng(name: str, number: int) -> random.Random:
     return random.Random(f"{SEED}/{name}/{number}")
 
 
-def _rows(drawn: list[tuple[Form, Problem]]) -> tuple[Row, ...]:
+def _rows(drawn: list[Problem]) -> tuple[Row, ...]:
     return tuple(
         Row(
             id=number,
             instruction=problem.question,
             output=problem.worked,
-            answer=str(float(problem.answer)) if form.pointed else problem.answer,
+            answer=problem.answer,
+            input=problem.context,
         )
-        for number, (form, problem) in enumerate(drawn)
+        for number, problem in enumerate(drawn)
     )

@@ -28,7 +28,7 @@ from harness.request import parse_method
 from harness.spec import Recipe, Seeds
 from harness.worker.encode import Example
 from harness.worker.journal import Journal
-from harness.worker.train import extras, fit, split
+from harness.worker.train import Training, extras, fit, split
 from methods.conformance.models import VOCABULARY, build
 
 engine, folder, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
@@ -37,7 +37,8 @@ rows = [
     Example(torch.randint(3, VOCABULARY, (length,), generator=generator).tolist(), 4)
     for length in range(6, 26)
 ]
-plan = split(rows, Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3), pad=0)
+recipe, seeds = Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3)
+plan = Training(*split(rows, recipe, seeds), recipe, seeds.order, pad=0)
 for name in names:
     method = plugins.method(name)
     small = ":small" if "small" in method.variants else ""

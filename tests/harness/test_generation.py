@@ -4,12 +4,15 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
+from harness.protocol import PAPER, Protocol
 from harness.spec import BatchPlan
 from harness.worker.generate import Answer, generate
 from methods.conformance.models import VOCABULARY, build
 
 PAD, END = 0, 50
 LIMIT = 24
+GREEDY = PAPER.model_copy(update={"max_new_tokens": LIMIT})
+BEAMS = GREEDY.model_copy(update={"beams": 4, "max_new_tokens": 12})
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +33,23 @@ def prompts() -> list[list[int]]:
     return [torch.randint(3, VOCABULARY, (n,), generator=generator).tolist() for n in lengths]
 
 
-def answers(model: Any, prompts: list[list[int]], plan: BatchPlan) -> list[Answer]:
-    return generate(model, prompts, plan, LIMIT, PAD, lambda done, of: None)
+def answers(
+    model: Any, prompts: list[list[int]], plan: BatchPlan, protocol: Protocol = GREEDY
+) -> list[Answer]:
+    return generate(model, prompts, plan, protocol, PAD, lambda done, of: None)
 
 
-def alone(model: Any, prompt: list[int]) -> list[int]:
+def alone(model: Any, prompt: list[int], protocol: Protocol = GREEDY) -> list[int]:
     """Decode one prompt by transformers alone: no batch, no padding, no rounds."""
     ids = torch.tensor([prompt])
-    greedy = GenerationConfig(
-        max_new_tokens=LIMIT, do_sample=False, eos_token_id=END, pad_token_id=PAD
+    config = GenerationConfig(
+        max_new_tokens=protocol.max_new_tokens,
+        do_sample=False,
+        num_beams=protocol.beams,
+        eos_token_id=END,
+        pad_token_id=PAD,
     )
-    output = model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=greedy)
+    output = model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)
     found: list[int] = output[0, len(prompt) :].tolist()
     return found
 
@@ -53,6 +62,17 @@ def test_the_batch_plan_changes_no_token_in_float32(
     plan = BatchPlan(batch_size=batch_size, round_tokens=round_tokens)
     found = [answer.tokens for answer in answers(model, prompts, plan)]
     assert found == [alone(model, prompt) for prompt in prompts]
+
+
+def test_with_four_beams_the_answers_are_those_of_transformers_one_prompt_at_a_time(
+    model: Any, prompts: list[list[int]]
+) -> None:
+    # A round shorter than an answer would take a beam up again, which is another search.
+    plan = BatchPlan(batch_size=3, round_tokens=3)
+    found = [answer.tokens for answer in answers(model, prompts[:7], plan, BEAMS)]
+    expected = [alone(model, prompt, BEAMS) for prompt in prompts[:7]]
+    assert found == expected
+    assert expected != [answer.tokens[:12] for answer in answers(model, prompts[:7], plan)]
 
 
 def test_an_answer_ends_with_its_end_token_or_is_cut_at_the_limit(

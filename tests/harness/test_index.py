@@ -21,9 +21,18 @@ RESULT: dict[str, Any] = {
     "peak_memory_bytes": 4096,
     "training": {"tokens_per_second": 1234.5, "best_step": 7},
     "scores": [
-        {"benchmark": "gsm8k", "extractor": e, "headline": h, "correct": c, "n": 50}
-        for e, h, c in (("llm-adapters", True, 20), ("strict", False, 15))
+        {
+            "benchmark": "gsm8k",
+            "metric": "accuracy",
+            "extractor": extractor,
+            "headline": headline,
+            "value": right / 50,
+            "n": 50,
+            "unparsed": 2,
+        }
+        for extractor, headline, right in (("llm-adapters", True, 20), ("strict", False, 15))
     ],
+    "flags": ["gsm8k: cut at the limit: 80 %"],
 }
 """What harness.worker.run writes at the end."""
 
@@ -56,7 +65,7 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     assert run.started == datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
     assert run.seconds == RESULT["seconds"]
     assert (run.method, run.backbone, run.group, run.seed) == ("lora", "tiny", "math", 2333)
-    assert (run.marks, run.protocol) == (spec.marks, "paper/1")
+    assert (run.marks, run.protocol) == (spec.marks, f"paper/{spec.protocol.version}")
     assert run.spec == finished.read("spec.json")
     assert run.environment == finished.read("environment.json")
     assert run.environment_id == "0123456789abcdef"
@@ -64,9 +73,10 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     assert numbers == (5, 1000, 20)
     assert (run.peak_memory_bytes, run.train_tokens_per_second) == (4096, 1234.5)
     assert run.scores == (
-        Score("gsm8k", "llm-adapters", True, 20, 50),
-        Score("gsm8k", "strict", False, 15, 50),
+        Score("gsm8k", "accuracy", "llm-adapters", True, 0.4, 50, 2),
+        Score("gsm8k", "accuracy", "strict", False, 0.3, 50, 2),
     )
+    assert run.flags == ("gsm8k: cut at the limit: 80 %",)
     assert run.folder == str(finished.path)
 
 

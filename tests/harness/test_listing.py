@@ -1,5 +1,3 @@
-import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,11 +69,8 @@ def test_an_unknown_name_gets_the_nearest(ask: Callable[[], object], nearest: st
     assert nearest in str(error.value)
 
 
-@pytest.mark.parametrize("name", [None, "math"])
-def test_all_benchmarks_are_listed_with_the_rows_of_the_published_sets(name: str | None) -> None:
-    rows = {row["benchmark"]: row["rows"] for row in listing.tasks(name).value}
-    # LLM-Adapters, commit 8166572: rows of dataset/*/test.json.
-    assert rows == {
+ROWS = {
+    "math": {
         "multiarith": 600,
         "gsm8k": 1319,
         "addsub": 395,
@@ -83,57 +78,45 @@ def test_all_benchmarks_are_listed_with_the_rows_of_the_published_sets(name: str
         "singleeq": 508,
         "svamp": 1000,
         "mawps": 238,
-    }
+    },
+    "commonsense": {
+        "boolq": 3270,
+        "piqa": 1838,
+        "siqa": 1954,
+        "arc_challenge": 1172,
+        "arc_easy": 2376,
+        "obqa": 500,
+        "hellaswag": 10042,
+        "winogrande": 1267,
+    },
+    "dialogue": {"convai2": 7801},
+    "metamath": {"gsm8k": 1319},
+}
+"""LLM-Adapters, commit 8166572: rows of dataset/*/test.json; replies of ConvAI2's validation."""
+
+
+@pytest.mark.parametrize("name", [None, *ROWS])
+def test_all_benchmarks_are_listed_with_the_rows_of_the_published_sets(name: str | None) -> None:
+    found: dict[str, dict[str, int]] = {}
+    for row in listing.tasks(name).value:
+        found.setdefault(row["group"], {})[row["benchmark"]] = row["rows"]
+    found.pop("multitask", None)  # its sets were never at hand whole
+    assert found == (ROWS if name is None else {name: ROWS[name]})
+
+
+def test_a_benchmark_is_listed_with_its_metrics_and_one_of_texts_without_extractors() -> None:
+    rows = {row["benchmark"]: row for row in listing.tasks(None).value}
+    assert rows["gsm8k"]["metrics"] == "accuracy"
+    assert rows["gsm8k"]["extractors"] == "llm-adapters, strict"
+    assert rows["convai2"]["metrics"] == "bleu, meteor, rouge-l, perplexity"
+    assert rows["convai2"]["extractors"] is None
 
 
 def test_one_benchmark_is_shown_with_its_example() -> None:
     found = listing.tasks("gsm8k")
-    assert [row["benchmark"] for row in found.value] == ["gsm8k"]
-    assert found.text.count("\n") > 4
-
-
-def test_without_a_data_folder_the_user_is_told_that_samples_are_used() -> None:
-    for found in (listing.data_status(None), listing.data_verify(None)):
-        assert "samples" in found.text
-        assert found.sound
-
-
-def place(folder: Path, name: str, content: bytes) -> None:
-    path = folder / plugins.benchmark(name).file.places[0]
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-
-
-def test_status_says_of_every_file_whether_it_is_there(tmp_path: Path) -> None:
-    place(tmp_path, "gsm8k", b"[]")
-    rows = {row["for"]: row["there"] for row in listing.data_status(tmp_path).value}
-    assert rows.pop("gsm8k") == plugins.benchmark("gsm8k").file.places[0]
-    assert set(rows.values()) == {"absent"}
-    assert {"svamp", "math training"} <= set(rows)
-
-
-ROW = {"instruction": "1 + 1?", "answer": "2"}
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (json.dumps([ROW]).encode(), "1 rows"),
-        (json.dumps([ROW, {"instruction": "?"}]).encode(), "row 2: no field 'answer'"),
-        (b"[{", "not JSON"),
-        (gzip.compress(b"[]", mtime=0)[:-9], "not UTF-8"),
-    ],
-)
-def test_verify_says_what_is_wrong_with_a_file_and_is_unsound(
-    tmp_path: Path, content: bytes, words: str
-) -> None:
-    place(tmp_path, "gsm8k", content)
-    found = listing.data_verify(tmp_path)
-    assert not found.sound
-    assert [row["for"] for row in found.value] == ["gsm8k"]
-    assert words in found.value[0]["verdict"]
-
-
-def test_verify_of_a_folder_without_any_known_file_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none of the known data files"):
-        listing.data_verify(tmp_path)
+    # It is tested on after two training sets.
+    assert [(row["group"], row["benchmark"]) for row in found.value] == [
+        ("math", "gsm8k"),
+        ("metamath", "gsm8k"),
+    ]
+    assert "Cobbe et al., 2021" in found.text

@@ -69,10 +69,12 @@ def test_a_result_holds_what_a_reader_asks_for(place: Path) -> None:
         assert result["adapter_bytes"] >= 4 * result["trainable_parameters"]
         assert result["training"]["rows"] == 40
         assert result["training"]["steps"] == 3 * 36 // 4  # 40 rows less a tenth, 3 epochs, by 4
-        counts = {one["benchmark"]: (one["correct"], one["n"]) for one in result["scores"]}
-        for name, (correct, n) in counts.items():
+        headline = {one["benchmark"]: one for one in result["scores"] if one["headline"]}
+        assert list(headline) == list(BENCHMARKS)
+        for name, one in headline.items():
             verdicts = lines(folder / "verdicts" / f"{name}.jsonl")
-            assert (correct, n) == (sum(v["correct"]["llm-adapters"] for v in verdicts), 3)
+            right = sum(verdict["correct"]["llm-adapters"] for verdict in verdicts)
+            assert (one["metric"], one["value"], one["n"]) == ("accuracy", right / 3, 3)
 
 
 def test_the_same_command_again_runs_nothing_and_says_so(harness: Command, place: Path) -> None:
@@ -182,6 +184,6 @@ def test_a_training_set_with_no_row_that_fits_is_a_failure_with_a_reason(
     harness: Command, tmp_path: Path
 ) -> None:
     short = [word if word != "7,8" else "7," for word in GRID]
-    done = harness(tmp_path, *short, "--set", "train.max_length=16")
+    done = harness(tmp_path, *short, "--set", "protocol.max_length=16")
     assert done.returncode == 1
     assert done.stderr.count("no training row has an answer within 16 tokens") == 2

@@ -19,13 +19,13 @@ OTHER = {
 }
 """Another allowed word for each fixed choice."""
 
-FIXED = ("train", "version")
-"""Can only be raised in the code."""
+FIXED = (("train", "version"), ("protocol", "bos"))
+"""Have one value, which can only be changed in the code."""
 
 LABEL = ("method", "label")
 """How people call a method; no part of what a run is named by."""
 
-SEEDS, METHOD, BACKBONE = "seeds", "method", "backbone"
+SEEDS, FOLD, METHOD, BACKBONE = "seeds", "fold", "method", "backbone"
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -62,7 +62,7 @@ def changed(one: Spec, path: tuple[Any, ...]) -> Spec:
 
 def paths(one: Spec) -> list[tuple[Any, ...]]:
     return [
-        path for path in leaves(json.loads(one.model_dump_json())) if path not in (FIXED, LABEL)
+        path for path in leaves(json.loads(one.model_dump_json())) if path not in (*FIXED, LABEL)
     ]
 
 
@@ -74,13 +74,13 @@ def test_a_change_of_any_one_leaf_is_another_run(spec: Callable[..., Spec]) -> N
     assert len(set(ids.values())) == len(ids), "two different changes gave one id"
 
 
-def test_a_setting_ignores_method_backbone_and_seeds_and_nothing_else(
+def test_a_setting_ignores_method_backbone_seeds_and_fold_and_nothing_else(
     spec: Callable[..., Spec],
 ) -> None:
     one = spec()
     same = {path[0] for path in paths(one) if changed(one, path).setting == one.setting}
     moved = {path[0] for path in paths(one) if changed(one, path).setting != one.setting}
-    assert same == {METHOD, BACKBONE, SEEDS}
+    assert same == {METHOD, BACKBONE, SEEDS, FOLD}
     assert not same & moved
 
 
@@ -90,11 +90,11 @@ def test_a_label_is_no_part_of_a_runs_name(spec: Callable[..., Spec]) -> None:
     assert (other.run_id, other.series) == (one.run_id, one.series)
 
 
-def test_a_series_ignores_the_seeds_and_nothing_else(spec: Callable[..., Spec]) -> None:
+def test_a_series_ignores_seeds_and_fold_and_nothing_else(spec: Callable[..., Spec]) -> None:
     one = spec()
     same = {path[0] for path in paths(one) if changed(one, path).series == one.series}
     moved = {path[0] for path in paths(one) if changed(one, path).series != one.series}
-    assert same == {SEEDS}
+    assert same == {SEEDS, FOLD}
     assert not same & moved
 
 
@@ -171,6 +171,15 @@ def test_published_and_verified_data_in_full_carry_no_mark(spec: Callable[..., S
             {"train_data": data(title="substitute for Math10K", kind="substitute")},
             "trained on the substitute for Math10K",
         ),
+        (
+            {"train_data": data(title="mine.json", kind="own")},
+            "trained on mine.json, a file of the user's",
+        ),
+        (
+            {"tests": {"a": data(title="substitute for HellaSwag", kind="substitute")}},
+            "tested on the substitute for HellaSwag",
+        ),
+        ({"tests": {"a": data(title="AQuA", verified=False)}}, "AQuA not verified"),
         ({"train_data": data(verified=False)}, "Math10K not verified"),
         ({"limit": 50}, "first 50 rows of each benchmark"),
         ({"train_limit": 100}, "first 100 training rows"),

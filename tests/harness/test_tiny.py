@@ -14,12 +14,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from harness import plugins
 from harness.backbones import TINY
 from harness.protocol import PAPER
+from harness.scoring import verdicts
 from harness.spec import BatchPlan
 from harness.tiny import corpus, train
-from harness.worker import encode, score
+from harness.worker import encode
 from harness.worker.generate import generate
 from tasks.data.sets import load_test
-from tasks.samples.problems import split_of
+from tasks.samples.form import split_of
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +79,17 @@ def test_no_problem_of_its_training_text_uses_a_number_pair_of_a_test_set() -> N
 def test_the_bare_model_scores_at_most_15_percent_on_the_samples() -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(TINY)
     model = AutoModelForCausalLM.from_pretrained(TINY)
-    verdicts = []
+    judged = []
     for name in plugins.group("math").benchmarks:
         benchmark = plugins.benchmark(name)
         rows = load_test(name, benchmark, None).rows
         prompts = encode.prompt_ids(rows, tokenizer, PAPER)
         pad = encode.pad_token(tokenizer)
-        answers = generate(model, prompts, BatchPlan(), 256, pad, lambda done, of: None)
+        answers = generate(model, prompts, BatchPlan(), PAPER, pad, lambda done, of: None)
         texts = tokenizer.batch_decode([a.tokens for a in answers], skip_special_tokens=True)
-        verdicts += score.verdicts(benchmark, rows, texts)
-    right = sum(verdict["correct"]["llm-adapters"] for verdict in verdicts)
-    assert right / len(verdicts) <= 0.15
+        judged += verdicts(benchmark, rows, texts)
+    right = sum(verdict["correct"]["llm-adapters"] for verdict in judged)
+    assert right / len(judged) <= 0.15
 
 
 def test_lora_by_the_default_recipe_scores_at_least_50_percent_on_the_samples(

@@ -27,7 +27,7 @@ def rows(count: int) -> list[Example]:
 
 def training(count: int = 50, **fields: Any) -> Training:
     recipe = Recipe(**{"epochs": 1, "lr": 1e-2, **fields})
-    return split(rows(count), recipe, SEEDS, PAD)
+    return Training(*split(rows(count), recipe, SEEDS), recipe, SEEDS.order, PAD)
 
 
 def adapted() -> PeftModel:
@@ -80,7 +80,8 @@ def test_chained_epochs_show_every_row_as_often_as_there_are_epochs() -> None:
 
 def test_the_order_of_rows_depends_on_its_seed_alone() -> None:
     def order(seeds: Seeds) -> list[list[list[Example]]]:
-        return list(split(rows(50), Recipe(), seeds, PAD).batches())
+        train, validation = split(rows(50), Recipe(), seeds)
+        return list(Training(train, validation, Recipe(), seeds.order, PAD).batches())
 
     assert order(SEEDS) == order(Seeds(init=9, order=2, split=3))
     assert order(SEEDS) != order(Seeds(init=1, order=9, split=3))
@@ -125,3 +126,35 @@ def test_padding_is_masked_and_carries_no_loss() -> None:
     assert batch["input_ids"].tolist() == [[5, 6, 7], [8, PAD, PAD]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
     assert batch["labels"].tolist() == [[5, 6, 7], [8, IGNORED, IGNORED]]
+
+
+def stopped(patience: int, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any], Training]:
+    # So high a rate that the loss falls to a lowest value and rises from there.
+    plan = training(epochs=8, lr=0.5, validations_per_epoch=3, patience=patience)
+    _, events, record = fitted(plan, folder)
+    return events, record, plan
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_training_ends_after_as_many_validations_without_a_lower_loss_as_patience_says(
+    patience: int, tmp_path: Path
+) -> None:
+    events, record, plan = stopped(patience, tmp_path)
+    validated = [(e["step"], e["validation_loss"]) for e in events if "validation_loss" in e]
+    losses = [loss for _, loss in validated]
+    best = losses.index(min(losses))
+    assert len(losses) == best + 1 + patience
+    # It would have gone on, and was not ended before: each run of rises up to there is shorter.
+    assert record["steps"] == validated[-1][0] < plan.steps
+    lowest = [min(losses[: n + 1]) for n in range(len(losses))]
+    assert all(lowest[n] < lowest[n - patience] for n in range(patience, len(losses) - 1))
+    assert (record["best_step"], record["best_validation_loss"]) == validated[best]
+    assert max(e["step"] for e in events if "loss" in e) == record["steps"]
+
+
+def test_without_patience_training_goes_on_to_its_last_step(tmp_path: Path) -> None:
+    events, record, plan = stopped(0, tmp_path)
+    losses = [e["validation_loss"] for e in events if "validation_loss" in e]
+    assert len(losses) == 24
+    assert losses.index(min(losses)) < 20, "the rate was not high enough to tell"
+    assert record["steps"] == plan.steps

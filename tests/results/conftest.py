@@ -25,7 +25,9 @@ def make_run(
         "seconds": {"train": 6.0, "generate": 3.0, "wall": 12.0},
         "group": "math",
         "backbone": "tiny",
+        "fold": None,
         "marks": ("sample data",),
+        "flags": (),
         "setting": "setting-a",
         "protocol": "paper/1",
         "spec": {"recipe": {"lr": 0.001}},
@@ -38,13 +40,13 @@ def make_run(
         "train_tokens_per_second": 1234.5,
         "folder": "runs/lora",
         "scores": tuple(
-            Score(benchmark, "llm-adapters", True, right, 100)
+            Score(benchmark, "accuracy", "llm-adapters", True, right / 100, 100)
             for benchmark, right in (correct or {"gsm8k": 50}).items()
         ),
         **changes,
     }
     facts.setdefault("series", f"{facts['setting']} {method} {facts['backbone']}")
-    run_id = sha256(f"{facts['series']} {seed}".encode()).hexdigest()[:16]
+    run_id = sha256(f"{facts['series']} {seed} {facts['fold']}".encode()).hexdigest()[:16]
     return Run(**{"run_id": run_id, "method": method, "seed": seed, **facts})
 
 

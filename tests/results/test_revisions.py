@@ -2,6 +2,9 @@
 
 import shutil
 import sqlite3
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,10 @@ from sqlalchemy import Engine
 
 from results import revisions, schema
 from results.errors import ResultsError
+from results.record import Run, Score
 from results.store import Reader, Store
+
+Make = Callable[..., Run]
 
 
 @pytest.fixture
@@ -48,7 +54,7 @@ def later(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(revisions.MIGRATIONS, folder)
     (folder / "versions" / "v999_later.py").write_text(
-        "from alembic import op\nrevision, down_revision = '999', '001'\n"
+        "from alembic import op\nrevision, down_revision = '999', '002'\n"
         "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
     )
     return folder
@@ -59,7 +65,7 @@ def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
 ) -> None:
     with (
         engine.connect() as connection,
-        pytest.raises(ResultsError, match=r"older version \(schema 001\).*\n.*`harness run`"),
+        pytest.raises(ResultsError, match=r"older version \(schema 002\).*\n.*`harness run`"),
     ):
         revisions.check(connection, "harness.db", later)
 
@@ -69,6 +75,39 @@ def test_an_upgrade_runs_only_the_migrations_that_are_missing(engine: Engine, la
         revisions.upgrade(connection, "harness.db", later)
         revisions.check(connection, "harness.db", later)
         assert sa.inspect(connection).has_table("added")
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    """Give the migrations of the first version."""
+    folder = tmp_path / "first"
+    shutil.copytree(revisions.MIGRATIONS, folder)
+    (folder / "versions" / "v002_metrics_and_folds.py").unlink()
+    return folder
+
+
+def test_runs_of_the_first_schema_keep_their_accuracies(
+    path: Path, first: Path, make: Make
+) -> None:
+    run = make(started=datetime(2026, 1, 1))  # without a zone, as the first schema keeps it
+    fields = {"attempt": 1} | asdict(run)
+    for name in ("fold", "flags", "scores"):
+        del fields[name]
+    gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
+    with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
+        revisions.upgrade(connection, "harness.db", first)
+        old = sa.MetaData()
+        old.reflect(connection)
+        connection.execute(sa.insert(old.tables["runs"]), fields)
+        paper = {"position": 0, "extractor": "llm-adapters", "headline": True, "correct": 880}
+        strict = {"position": 1, "extractor": "strict", "headline": False, "correct": 7}
+        connection.execute(sa.insert(old.tables["scores"]), [gsm8k | paper, gsm8k | strict])
+    (found,) = Store(path).runs()
+    scores = (
+        Score("gsm8k", "accuracy", "llm-adapters", True, 880 / 1319, 1319),
+        Score("gsm8k", "accuracy", "strict", False, 7 / 1319, 1319),
+    )
+    assert found == replace(run, started=datetime(2026, 1, 1, tzinfo=UTC), scores=scores)
 
 
 def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:

@@ -1,16 +1,23 @@
 """Best, second and star of one column."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
 
+from results.metrics import Metric, metric
 from results.standing import Cell, cells, standing
 from results.statistics import Undefined, Welch, sample
 
+ACCURACY, PERPLEXITY = metric("accuracy"), metric("perplexity")
 
-def judged(accuracies: dict[str, list[float]]) -> dict[str, Cell]:
-    """Judge methods by their accuracies, of seeds 0, 1, 2 and so on."""
-    samples = {method: sample(dict(enumerate(values))) for method, values in accuracies.items()}
+
+def judged(numbers: dict[str, list[float]], of: Metric = ACCURACY) -> dict[str, Cell]:
+    """Judge methods by their numbers, of seeds 0, 1, 2 and so on."""
+    samples = {method: sample(dict(enumerate(values))) for method, values in numbers.items()}
     seeds = frozenset(seed for one in samples.values() for seed in one.by_seed)
-    return cells("gsm8k", samples, seeds)
+    return cells(of, "gsm8k", samples, seeds)
 
 
 @pytest.mark.parametrize(
@@ -26,11 +33,11 @@ def judged(accuracies: dict[str, list[float]]) -> dict[str, Cell]:
 def test_equals_share_a_mark_and_two_best_leave_no_second(
     means: dict[str, float], expected: dict[str, str]
 ) -> None:
-    assert standing(means) == expected
+    assert standing(ACCURACY, means) == expected
 
 
 def test_what_prints_equal_ranks_equal() -> None:
-    assert standing({"a": 0.900001, "b": 0.900002, "c": 0.8999}) == {
+    assert standing(ACCURACY, {"a": 0.900001, "b": 0.900002, "c": 0.8999}) == {
         "a": "best",
         "b": "best",
         "c": "",
@@ -50,6 +57,29 @@ def test_the_best_is_not_starred_within_chance() -> None:
     best = judged({"a": [0.4, 0.8, 0.6], "b": [0.5, 0.7, 0.55]})["a"]
     assert best.standing == "best"
     assert not best.starred
+
+
+@given(st.dictionaries(st.text(max_size=2), st.integers(100, 300).map(lambda x: x / 100)))
+def test_of_a_perplexity_the_lowest_is_best(means: dict[str, float]) -> None:
+    negated = {name: -mean for name, mean in means.items()}
+    assert standing(PERPLEXITY, means) == standing(metric("chrf"), negated)
+
+
+def test_a_perplexity_is_tested_on_its_logarithm_and_starred_when_lower() -> None:
+    low, middle, high = [7.0, 7.5, 8.0], [10.0, 12.0, 11.0], [30.0, 33.0, 31.0]
+    column = judged({"low": low, "middle": middle, "high": high}, PERPLEXITY)
+    expected = ttest_ind(np.log(low), np.log(middle), equal_var=False)
+    test = column["low"].test
+    assert isinstance(test, Welch)
+    assert (test.t, test.p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert [name for name, cell in column.items() if cell.starred] == ["low"]
+
+
+def test_the_highest_perplexity_is_never_starred() -> None:
+    worst = judged({"a": [7.0, 7.1], "b": [30.0, 31.0]}, PERPLEXITY)["b"]
+    assert isinstance(worst.test, Welch)
+    assert worst.test.significant
+    assert not worst.starred
 
 
 @pytest.mark.parametrize(

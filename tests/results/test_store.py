@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from results.errors import ResultsError
-from results.record import Run, Score
+from results.record import POOLED, Run, Score
 from results.store import Reader, Store
 
 Make = Callable[..., Run]
@@ -22,8 +23,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_run_comes_back_equal(path: Path, make: Make) -> None:
-    scores = (Score("gsm8k", "llm-adapters", True, 1, 3), Score("gsm8k", "strict", False, 0, 3))
-    run = make(scores=scores, seed=2**40, marks=("limit 3", "sample data"))
+    scores = (
+        Score("gsm8k", "accuracy", "llm-adapters", True, 1 / 3, 3),
+        Score("gsm8k", "accuracy", "strict", False, 0.0, 3, unparsed=2),
+        Score(POOLED, "bleu", "", True, 31.4159, 3, signature="nrefs:1|tok:13a"),
+    )
+    run = make(scores=scores, seed=2**40, fold=4, marks=("limit 3", "sample"), flags=("empty",))
     Store(path).add(run)
     assert Reader(path).runs() == [run]
 
@@ -49,6 +54,35 @@ def test_adding_an_attempt_twice_changes_nothing(path: Path, make: Make) -> None
     store = Store(path)
     store.add(make())
     store.add(make())
+    assert store.runs() == [make()]
+
+
+def test_replaced_scores_and_flags_are_those_of_the_one_attempt(path: Path, make: Make) -> None:
+    store = Store(path)
+    failed, finished = make(status="failed"), make(minute=1, flags=("old",))
+    store.add(failed)
+    store.add(finished)
+    scores = (
+        Score("gsm8k", "accuracy", "strict", True, 0.25, 100),
+        Score("gsm8k", "accuracy", "llm-adapters", False, 0.5, 100, unparsed=7),
+    )
+    rescored = replace(finished, scores=scores, flags=("new", "newer"))
+    store.replace_scores(rescored)
+    assert Reader(path).runs() == [rescored, failed]
+
+
+def test_replacing_scores_changes_nothing_else_of_a_run(path: Path, make: Make) -> None:
+    store = Store(path)
+    store.add(make())
+    store.replace_scores(replace(make(), reason="another", folder="elsewhere", scores=()))
+    assert store.runs() == [replace(make(), scores=())]
+
+
+def test_scores_of_an_attempt_that_is_not_stored_are_refused(path: Path, make: Make) -> None:
+    store = Store(path)
+    store.add(make())
+    with pytest.raises(ResultsError, match=r"2026-01-01 00:01:00 is not in .*\n.*reindex"):
+        store.replace_scores(make(minute=1))
     assert store.runs() == [make()]
 
 

@@ -60,17 +60,16 @@ def test_seeds_of_two_versions_of_a_method_are_never_averaged(make: Make) -> Non
 
 
 def test_only_headline_scores_enter(make: Make) -> None:
-    scores = (Score("gsm8k", "strict", False, 1, 4), Score("gsm8k", "llm-adapters", True, 3, 4))
+    strict = Score("gsm8k", "accuracy", "strict", False, 0.25, 4)
+    scores = (strict, Score("gsm8k", "accuracy", "llm-adapters", True, 0.75, 4))
     (table,) = tables([make(scores=scores)])
     assert cell(table, "lora", "micro").sample.by_seed == {2333: 0.75}
 
 
 def test_averages_are_taken_per_seed_and_then_over_seeds(make: Make) -> None:
-    gsm8k = Score("gsm8k", "e", True, 90, 300)
-    half, all_right = (Score("aqua", "e", True, right, 100) for right in (50, 100))
-    (table,) = tables(
-        make(seed=right.correct, scores=(gsm8k, right)) for right in (half, all_right)
-    )
+    gsm8k = Score("gsm8k", "accuracy", "e", True, 0.3, 300)
+    aqua = [Score("aqua", "accuracy", "e", True, right, 100) for right in (0.5, 1.0)]
+    (table,) = tables(make(seed=seed, scores=(gsm8k, one)) for seed, one in enumerate(aqua))
     # By hand: micro 140/400 and 190/400, mean 0.4125; macro 0.4 and 0.65, mean 0.525.
     assert table.columns == ("gsm8k", "aqua", "micro", "macro")
     assert cell(table, "lora", "micro").sample.mean == pytest.approx(0.4125)
@@ -114,6 +113,14 @@ def test_a_seed_without_a_benchmark_has_no_average_over_benchmarks(make: Make) -
     assert row(table, "lora").notes == ("seed 2 lacks aqua, micro, macro",)
     assert cell(table, "lora", "gsm8k").complete
     assert cell(table, "lora", "macro").sample.by_seed == {1: pytest.approx(0.3)}
+
+
+def test_a_flag_is_noted_once_and_with_its_seeds_if_not_all_have_it(make: Make) -> None:
+    always, cut = "boolq: always the same answer: true (100 %)", "boolq: cut at the limit: 3 %"
+    flags = {1: (always,), 2: (always, cut), 3: (cut, always)}
+    (table,) = tables(make(seed=seed, flags=found) for seed, found in flags.items())
+    assert row(table, "lora").notes == (always, f"seed 2, 3: {cut}")
+    assert cell(table, "lora").complete
 
 
 def test_all_marks_of_the_runs_are_kept(make: Make) -> None:

@@ -1,4 +1,4 @@
-"""Which training file the group of mathematics takes, and what it refuses."""
+"""Which training file a group takes, and what it refuses."""
 
 import gzip
 import json
@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from tasks.base import DataFile, Group
 from tasks.data import sets
 from tasks.data.files import DataError
+from tasks.groups.commonsense import group as commonsense
 from tasks.groups.math import group as math
 
 MATH10K, SUBSTITUTE = math.train
 
 
-def write_training(folder: Path, place: str, rows: int) -> None:
+def write_training(folder: Path, place: str, rows: int, *, lines: bool = False) -> None:
     path = folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = json.dumps([{"instruction": "1 + 1?", "output": "2"}] * rows).encode()
-    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    row = json.dumps({"instruction": "1 + 1?", "output": "2"})
+    content = "\n".join([row] * rows) if lines else f"[{', '.join([row] * rows)}]"
+    path.write_bytes(
+        gzip.compress(content.encode(), 1) if path.suffix == ".gz" else content.encode()
+    )
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -30,6 +35,25 @@ def test_math10k_goes_before_its_substitute_and_is_not_verified(
     found = sets.load_training("math", math, (), tmp_path)
     assert (found.title, found.kind, found.verified) == ("Math10K", "published", False)
     assert len(found.rows) == 9919
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["list", "lines"])
+@pytest.mark.parametrize("end", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("group", "place"),
+    [
+        (math, "ft-training_set/math_10k.json"),
+        (commonsense, "ft-training_set/commonsense_15k.json"),
+    ],
+    ids=["math", "commonsense"],
+)
+def test_the_training_sets_of_llm_adapters_are_read_as_they_are(
+    tmp_path: Path, group: Group, place: str, end: str, lines: bool
+) -> None:
+    file: DataFile = group.train[0]
+    write_training(tmp_path, f"{place}{end}", file.rows, lines=lines)
+    found = sets.load_training("any", group, (), tmp_path)
+    assert (found.title, found.kind, len(found.rows)) == (file.title, "published", file.rows)
 
 
 def test_a_math10k_of_other_length_is_refused_and_not_replaced(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from tasks import aqua, gsm8k
 from tasks.base import Benchmark, Row
 from tasks.data.sets import DataSet
-from tasks.groups.math import group
-from tasks.samples.problems import Form, Split, draw
+from tasks.groups.commonsense import group as commonsense
+from tasks.groups.math import group as mathematics
+from tasks.samples.form import Split
+from tasks.samples.problems import Arithmetic, word_problem
 
 OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add,
@@ -26,7 +28,9 @@ OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 NUMBER = r"-?\d+(?:\.\d+)?"
 STEP = re.compile(rf"({NUMBER}) ([-+*/]) ({NUMBER}) = ({NUMBER})\. ")
 FORMS = {
-    form for name in group.benchmarks for form, _ in import_module(f"tasks.{name}").benchmark.sample
+    form
+    for name in mathematics.benchmarks
+    for form, _ in import_module(f"tasks.{name}").benchmark.sample
 }
 
 
@@ -56,17 +60,28 @@ def is_right(row: Row) -> bool:
 
 
 def accepts(benchmark: Benchmark, row: Row) -> bool:
-    return benchmark.judge(benchmark.extractors["llm-adapters"](row.output), row.answer)
+    """Whether every extractor finds the gold answer in the worked one."""
+    found = [extract(row.output) for extract in benchmark.extractors.values()]
+    return bool(found) and all(benchmark.judge(answer, row.answer) for answer in found)
 
 
+of_mathematics = pytest.mark.parametrize("name", mathematics.benchmarks, indirect=True)
+with_one_answer = pytest.mark.parametrize(
+    "name", mathematics.benchmarks + commonsense.benchmarks, indirect=True
+)
+
+
+@pytest.mark.parametrize("drawn_set", ["math", "metamath", *mathematics.benchmarks], indirect=True)
 def test_every_worked_answer_reaches_the_gold_answer(drawn_set: DataSet) -> None:
     assert all(is_right(row) for row in drawn_set.rows)
 
 
+@with_one_answer
 def test_a_benchmark_accepts_its_own_worked_answers(benchmark: Benchmark, sample: DataSet) -> None:
     assert all(accepts(benchmark, row) for row in sample.rows)
 
 
+@pytest.mark.parametrize("trained", ["math"], indirect=True)
 def test_the_worked_answers_of_the_training_set_are_accepted(training: DataSet) -> None:
     lettered = [row for row in training.rows if row.answer in "ABCDE"]
     assert len(training.rows) > len(lettered) > 0
@@ -74,32 +89,51 @@ def test_the_worked_answers_of_the_training_set_are_accepted(training: DataSet) 
     assert all(accepts(gsm8k.benchmark, row) for row in set(training.rows) - set(lettered))
 
 
+@with_one_answer
 def test_no_benchmark_accepts_the_answer_of_the_next_problem(
     benchmark: Benchmark, sample: DataSet
 ) -> None:
     pairs = zip(sample.rows, sample.rows[1:], strict=False)
     differing = [(row, after) for row, after in pairs if row.answer != after.answer]
     verdicts = {
-        benchmark.judge(benchmark.extractors["llm-adapters"](row.output), after.answer)
+        benchmark.judge(extract(row.output), after.answer)
         for row, after in differing
+        for extract in benchmark.extractors.values()
     }
     assert verdicts == {False}
 
 
-def test_the_example_that_a_benchmark_opens_with_is_true(name: str, benchmark: Benchmark) -> None:
+def example(name: str) -> tuple[str, str]:
+    """Read the question and the answer with which a benchmark's file opens."""
     text = import_module(f"tasks.{name}").__doc__ or ""
     found = re.search(r"Question: (.*?)\nAnswer: (.*?)\n\n", text, re.DOTALL)
     assert found
-    question, answer = found.groups()
+    return found[1], found[2]
+
+
+@of_mathematics
+def test_the_example_that_a_benchmark_opens_with_is_true(name: str, benchmark: Benchmark) -> None:
+    question, answer = example(name)
     assert accepts(benchmark, Row(0, question, answer, result(question, answer)))
+
+
+@pytest.mark.parametrize("name", commonsense.benchmarks, indirect=True)
+def test_the_example_that_a_benchmark_opens_with_answers_by_an_option(
+    name: str, benchmark: Benchmark
+) -> None:
+    question, answer = example(name)
+    offered = re.findall(r"(\w+\d):", question.lower()) or ["true", "false"]
+    stated = answer.removeprefix("the correct answer is ")
+    assert stated in offered
+    assert accepts(benchmark, Row(0, question, answer, stated))
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 @settings(deadline=None, max_examples=100)
 @given(form=st.sampled_from(sorted(FORMS, key=repr)), seed=st.integers(0, 2**32))
 def test_every_problem_that_can_be_drawn_is_solved_rightly(
-    split: Split, form: Form, seed: int
+    split: Split, form: Arithmetic, seed: int
 ) -> None:
-    problem = draw(form, split, Random(seed))
+    problem = word_problem(form, split, Random(seed))
     assert result(problem.question, problem.worked) == problem.answer
-    assert draw(form, split, Random(seed)) == problem
+    assert word_problem(form, split, Random(seed)) == problem

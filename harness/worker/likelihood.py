@@ -1,0 +1,64 @@
+"""How likely a model finds given answers: of options, and of references for perplexity."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from harness.worker.encode import IGNORED, Example, collate
+
+BATCH_TOKENS = 4096
+"""Tokens of one forward pass, padding included."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Negative log-likelihoods of a text in nats, and of how many tokens they are.
+
+    Attributes:
+        answer: Of the answer, given the prompt; its end token included if it has one.
+        answer_tokens: How many.
+        text: Of prompt and answer, from the second token on.
+        text_tokens: How many.
+    """
+
+    answer: float
+    answer_tokens: int
+    text: float
+    text_tokens: int
+
+
+@torch.inference_mode()
+def likelihoods(model: Any, examples: Sequence[Example], pad: int) -> list[Likelihood]:
+    """Score each text in one forward pass, several at a time, in the order of `examples`."""
+    model.eval()
+    found: dict[int, Likelihood] = {}
+    order = sorted(range(len(examples)), key=lambda place: len(examples[place].ids))
+    while order:
+        longest = len(examples[order[-1]].ids)
+        size = max(1, BATCH_TOKENS // longest)
+        order, places = order[:-size], order[-size:]
+        batch = [examples[place] for place in places]
+        found |= dict(zip(places, _batch(model, batch, pad), strict=True))
+    return [found[place] for place in range(len(examples))]
+
+
+def _batch(model: Any, batch: Sequence[Example], pad: int) -> list[Likelihood]:
+    device = next(model.parameters()).device
+    collated = {key: value.to(device) for key, value in collate(batch, pad, "all").items()}
+    labels = collated.pop("labels")[:, 1:]
+    logits = model(**collated, use_cache=False).logits[:, :-1].float()
+    losses = cross_entropy(
+        logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none"
+    ).double()
+    return [
+        _of(losses[row, : len(example.ids) - 1].tolist(), example)
+        for row, example in enumerate(batch)
+    ]
+
+
+def _of(losses: list[float], example: Example) -> Likelihood:
+    answer = losses[max(0, example.prompt_tokens - 1) :]
+    return Likelihood(sum(answer), len(answer), sum(losses), len(losses))
