@@ -11,6 +11,7 @@ from results.grid import grid
 
 if TYPE_CHECKING:
     from harness.spec import MethodSpec
+    from tasks.base import Benchmark
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def tasks(name: str | None) -> Listing:
             "benchmark": one,
             "title": plugins.benchmark(one).title,
             "rows": plugins.benchmark(one).file.rows,
-            "metrics": ", ".join(plugins.benchmark(one).metrics),
+            "metrics": ", ".join(_metrics(plugins.benchmark(one))),
             "extractors": ", ".join(plugins.benchmark(one).extractors) or None,
             "licence": plugins.benchmark(one).file.licence,
         }
@@ -62,6 +63,11 @@ def tasks(name: str | None) -> Listing:
     return Listing(
         text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows
     )
+
+
+def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
+    more = ("option likelihood",) if benchmark.options else ()
+    return (*benchmark.metrics, *more)
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
