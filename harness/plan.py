@@ -138,7 +138,11 @@ def _training_set(name: str, tests: Mapping[str, DataSet], wish: Wish) -> Data:
             )
         return _described(pooled(group, tests))
     if wish.train_data:
-        return _described(load_own(wish.train_data, group))
+        own = load_own(wish.train_data, group)
+        for tested, one in tests.items():
+            if own.sha256 == one.sha256:
+                raise UserError(f"--train-data {wish.train_data}: that is what {tested} tests on.")
+        return _described(own)
     benchmarks = map(plugins.benchmark, group.benchmarks)
     return _described(load_training(name, group, benchmarks, wish.data))
 

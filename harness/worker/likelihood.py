@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from harness.worker.encode import IGNORED, Example, collate
 
-BATCH_TOKENS = 4096
-"""Tokens of one forward pass, padding included."""
+BATCH_TOKENS = 2048
+"""Tokens of one forward pass, padding included: the logits of a large vocabulary fill a GPU."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ def _batch(model: Any, batch: Sequence[Example], pad: int) -> list[Likelihood]:
     labels = collated.pop("labels")[:, 1:]
     logits = model(**collated, use_cache=False).logits[:, :-1].float()
     losses = cross_entropy(
-        logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none"
-    ).double()
+        logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="none"
+    )
+    losses = losses.view_as(labels).double()
     return [
         _of(losses[row, : len(example.ids) - 1].tolist(), example)
         for row, example in enumerate(batch)

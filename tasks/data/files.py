@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -27,9 +28,17 @@ MARKS = {
 }
 
 
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, which JSON can hold and no encoding can write."""
+
+
+ENDS = ("", ".gz", "l", "l.gz")
+"""What may follow the name of a place: packed, or JSON lines under a name that says so."""
+
+
 def locate(file: DataFile, folder: Path) -> Path | None:
     """Find `file` below `folder`; None where it is not there."""
-    candidates = (folder / f"{place}{end}" for place in file.places for end in ("", ".gz"))
+    candidates = (folder / f"{place}{end}" for place in file.places for end in ENDS)
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -38,37 +47,42 @@ def read(
 ) -> tuple[tuple[Row, ...], str]:
     """Read the rows of `file` and the SHA-256 of its uncompressed content.
 
-    Messages count rows from 1, as editors count lines.
+    Messages count rows from 1, as editors count lines. Where an output is required, rows that are
+    known to lack one are left out; the others keep their number.
 
     Raises:
         DataError: The file cannot be read, a row lacks one of the `required` fields or holds
             another type than text in it, a gold answer is none that can be, or the content is not
             the one on record.
     """
-    rows, digest = read_any(path, required, fault, blank=file.blank)
-    found = len(rows) + file.blank
-    if found != file.rows:
-        raise DataError(f"{path}: {found} rows, {file.title} has {file.rows}.")
+    # How many rows lack an output is known of files that were at hand.
+    rows, digest = _read(path, required, fault, file.blank if file.sha256 else file.rows)
+    if len(rows) != file.rows:
+        raise DataError(f"{path}: {len(rows)} rows, {file.title} has {file.rows}.")
     if file.sha256 and digest != file.sha256:
         raise DataError(
             f"{path}: not {file.title} as on record: its SHA-256 is {digest}, expected "
             f"{file.sha256}. Get it again from {file.source}."
         )
-    return rows, digest
+    return tuple(row for row in rows if row.output or "output" not in required), digest
 
 
-def read_any(
-    path: Path, required: tuple[str, ...], fault: Fault = lambda row: "", *, blank: int = 0
-) -> tuple[tuple[Row, ...], str]:
+def read_any(path: Path, required: tuple[str, ...]) -> tuple[tuple[Row, ...], str]:
     """Read the rows of a file of unknown content, and its SHA-256.
-
-    As many rows as `blank` says may lack an output; they are left out and keep their number.
 
     Raises:
         DataError: As `read`.
     """
+    rows, digest = _read(path, required, lambda row: "", 0)
+    return tuple(rows), digest
+
+
+def _read(path: Path, required: tuple[str, ...], fault: Fault, blank: int) -> tuple[list[Row], str]:
+    """Read all rows, of which as many as `blank` says may lack an output."""
     content = uncompressed(path)
-    rows = tuple(_rows(path, _text(path, content), required, blank))
+    rows = list(_rows(path, _text(path, content), required, blank))
+    if not rows:
+        raise DataError(f"{path}: 0 rows. Expected one at least.")
     for row in rows:
         expected = fault(row)
         if expected:
@@ -96,6 +110,8 @@ def _text(path: Path, content: bytes) -> str:
     for mark, encoding in MARKS.items():
         if content.startswith(mark):
             raise DataError(f"{path}: the encoding is {encoding}. Expected UTF-8 without a mark.")
+    if b"\0" in content:  # JSON writes that character as \u0000
+        raise DataError(f"{path}: the encoding is UTF-16 or the file damaged. Expected UTF-8.")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -106,10 +122,9 @@ def _rows(path: Path, text: str, required: tuple[str, ...], blank: int) -> Itera
     number = 0
     for place, entries in enumerate(_entries(path, text), 1):
         for fields in entries:
-            if blank and fields.get("output") == "":
-                blank, number = blank - 1, number + 1
-                continue
-            fault = _fault(fields, required)
+            without = blank > 0 and fields.get("output") == ""
+            blank -= without
+            fault = _fault(fields, tuple(n for n in required if n != "output" or not without))
             if fault:
                 raise DataError(f"{path}: row {place}: {fault}.")
             output, answer, context = (_optional(fields, n) for n in ("output", "answer", "input"))
@@ -173,4 +188,10 @@ def _fault(fields: Fields, required: tuple[str, ...]) -> str:
             return f"field {name!r} holds {type(fields[name]).__name__}, expected text"
         if not fields[name].strip():
             return f"field {name!r} is empty"
+    for name in (*required, "input"):
+        value = fields.get(name)
+        if not isinstance(value, str | None):
+            return f"field {name!r} holds {type(value).__name__}, expected text"
+        if value and HALF.search(value):
+            return f"field {name!r} holds half of a character, expected text that can be encoded"
     return ""

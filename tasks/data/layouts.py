@@ -3,6 +3,7 @@
 A row's fields tell its layout, so that files are read as their authors publish them.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -15,11 +16,17 @@ SILENCE = "__SILENCE__"
 """XPersona's first utterance where the second speaker begins."""
 
 CALCULATION = re.compile(r"<<[^<>]*>>")
-WRAPPED = re.compile(r"### Instruction:\n(.*?)\n\n### Response:", re.DOTALL)
+WRAPPED = re.compile(
+    r"### Instruction:\n(.*?)(?:\n\n### Input:\n(.*?))?\n\n### Response:", re.DOTALL
+)
 
 
 def expand(item: Fields) -> list[Fields]:
-    """Turn one entry of a JSON file into its rows; an unknown layout is passed on as it is."""
+    """Turn one entry of a JSON file into its rows; an unknown layout is passed on as it is.
+
+    Raises:
+        ValueError: A field that the layout takes apart holds another type than it should.
+    """
     for fields, layout in LAYOUTS.items():
         if set(fields.split()) <= item.keys():
             return list(layout(item))
@@ -32,7 +39,7 @@ def gsm8k(item: Fields) -> Iterable[Fields]:
     >>> gsm8k({"question": "2 + 3?", "answer": "It is 2 + 3 = <<2+3=5>>5.\n#### 5"})
     [{'instruction': '2 + 3?', 'output': 'It is 2 + 3 = 5.\nThe answer is: 5', 'answer': '5'}]
     """
-    steps, _, answer = CALCULATION.sub("", str(item["answer"])).partition("#### ")
+    steps, _, answer = CALCULATION.sub("", _text(item, "answer")).partition("#### ")
     output = f"{steps}The answer is: {answer}" if answer else steps
     return [{"instruction": item["question"], "output": output, "answer": answer.replace(",", "")}]
 
@@ -45,6 +52,8 @@ def metamath(item: Fields) -> Iterable[Fields]:
 def mawps(item: Fields) -> Iterable[Fields]:
     """Read a row of MAWPS as LLM-Adapters ships its splits: an equation, no worked answer."""
     answer = str(item["ans"])
+    if not _is_finite(answer):
+        raise ValueError(f"the answer is {answer!r}, expected a finite number")
     return [
         {
             "instruction": item["original_text"],
@@ -56,9 +65,9 @@ def mawps(item: Fields) -> Iterable[Fields]:
 
 def prompt_and_response(item: Fields) -> Iterable[Fields]:
     """Read a row whose prompt has the Alpaca template around it."""
-    found = WRAPPED.search(str(item["prompt"]))
-    instruction = found.group(1) if found else item["prompt"]
-    return [{"instruction": instruction, "output": item["response"]}]
+    found = WRAPPED.search(_text(item, "prompt"))
+    instruction, context = found.groups() if found else (item["prompt"], None)
+    return [{"instruction": instruction, "input": context, "output": item["response"]}]
 
 
 def dolly(item: Fields) -> Iterable[Fields]:
@@ -69,13 +78,18 @@ def dolly(item: Fields) -> Iterable[Fields]:
 
 def icliniq(item: Fields) -> Iterable[Fields]:
     """Read a question to a doctor: its title, the patient's description, the advice."""
-    described = " ".join(str(item["question_text"]).split())
+    described = " ".join(_text(item, "question_text").split())
     return [{"instruction": item["question"], "input": described, "output": item["answer"]}]
 
 
 def xpersona(item: Fields) -> Iterable[Fields]:
     """Read a dialogue of XPersona: pairs of an utterance and its reply."""
-    return _turns(item["persona"], item["dialogue"])
+    persona, turns = item["persona"], item["dialogue"]
+    if not (_are_texts(persona) and isinstance(turns, list)):
+        raise ValueError("expected a persona and a dialogue, lists of texts and of pairs")
+    if not all(_are_texts(turn) and len(turn) == 2 for turn in turns):  # noqa: PLR2004 - a pair
+        raise ValueError("expected pairs of an utterance and its reply")
+    return _turns(persona, turns)
 
 
 LAYOUTS: Mapping[str, Callable[[Fields], Iterable[Fields]]] = {
@@ -107,17 +121,36 @@ def parlai(text: str) -> Iterator[list[Fields]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        place, _, said = line.partition(" ")
-        if place == "1" and turns:
+        place, _, said = line.removesuffix("\r").partition(" ")
+        utterance, _, reply = said.partition("\t")
+        if place == "1":
             yield list(_turns(persona, turns))
             persona, turns = [], []
         if said.startswith("your persona: "):
             persona.append(said.removeprefix("your persona: "))
-        elif "\t" in said and place.isdigit():
-            turns.append(said.split("\t")[:2])
+        elif place.isdigit() and reply.partition("\t")[0].strip():
+            turns.append([utterance, reply.partition("\t")[0]])
         else:
             raise ValueError(f"line {number}: expected `NUMBER your persona: ...` or a reply")
     yield list(_turns(persona, turns))
+
+
+def _text(item: Fields, name: str) -> str:
+    value = item[name]
+    if not isinstance(value, str):
+        raise ValueError(f"field {name!r} holds {type(value).__name__}, expected text")
+    return value
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _turns(persona: Iterable[str], dialogue: Iterable[Any]) -> Iterator[Fields]:

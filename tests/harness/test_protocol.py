@@ -104,9 +104,7 @@ def test_the_papers_prompt_is_the_clean_alpaca_template_in_training_and_evaluati
 
 
 @pytest.mark.parametrize(("row", "prompt"), [(PLAIN, ALPACA), (WITH_INPUT, ALPACA_WITH_INPUT)])
-def test_hycam_puts_nothing_between_the_response_mark_and_the_output(
-    row: Row, prompt: str
-) -> None:
+def test_hycam_puts_nothing_between_the_response_mark_and_the_output(row: Row, prompt: str) -> None:
     assert HYCAM.teach(row) == (prompt.removesuffix("\n"), "It is 5.")
     assert HYCAM.ask(row) == prompt.removesuffix("\n")
 
@@ -278,9 +276,7 @@ def test_a_headline_extractor_that_the_benchmarks_lack_is_refused_with_the_neare
 def test_an_unknown_protocol_is_refused_on_the_command_line(
     harness: Callable[..., Any], tmp_path: Path
 ) -> None:
-    done = harness(
-        tmp_path, "run", "--methods", "lora", "--tasks", "math", "--protocol", "hykam"
-    )
+    done = harness(tmp_path, "run", "--methods", "lora", "--tasks", "math", "--protocol", "hykam")
     assert done.returncode == 2
     assert "'hykam' is not a known protocol. Did you mean 'hycam'?" in done.stderr
     assert not list(tmp_path.iterdir())

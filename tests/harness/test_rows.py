@@ -30,9 +30,7 @@ SETS = ("auto_cot", "icliniq", "dolly", "codealpaca", "webgpt")
 
 
 @pytest.fixture(scope="module")
-def wish(
-    tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., Path]
-) -> Wish:
+def wish(tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., Path]) -> Wish:
     return replace(WISH, backbones=str(make_backbone(tmp_path_factory.mktemp("rows") / "small")))
 
 
@@ -168,7 +166,7 @@ def test_a_training_file_does_not_go_with_folds(own: Path, wish: Wish) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("[]", "no rows"), ("{", "not JSON"), ('[{"a": 1}]', "instruction")]
+    ("content", "words"), [("[]", "0 rows"), ("{", "not JSON"), ('[{"a": 1}]', "instruction")]
 )
 def test_a_training_file_that_is_none_is_refused(
     own: Path, wish: Wish, content: str, words: str
