@@ -235,7 +235,9 @@ def rescore(store: StorePlace = "harness.db", runs: RunsRoot = Path("runs")) -> 
     """Apply the extractors and metrics of today to the generations of yesterday."""
     from harness import running
 
-    typer.echo(running.rescore(store, runs))
+    said, whole = running.rescore(store, runs)
+    typer.echo(said)
+    raise typer.Exit(0 if whole else 1)
 
 
 @app.command()

@@ -21,6 +21,7 @@ def status(folder: Path | None) -> Listing:
     """Say of every known data file whether it is there, and which groups can run."""
     if folder is None:
         return _no_folder()
+    _check(folder)
     rows = [
         {
             "file": file.title,
@@ -41,6 +42,7 @@ def verify(folder: Path | None) -> Listing:
     """Read every known data file that is there: each row, the number of rows, the SHA-256."""
     if folder is None:
         return _no_folder()
+    _check(folder)
     rows = [
         {"file": file.title, "for": use, "verdict": _verdict(file, path, benchmark)}
         for use, file, benchmark in _files()
@@ -67,14 +69,17 @@ def fetch(name: str, folder: Path | None) -> Listing:
 def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Listing:
     """Report which test rows of a group are in its training set, and what benchmarks share."""
     group = plugins.group(_known_group(name))
+    _check(folder)
     benchmarks = {one: plugins.benchmark(one) for one in group.benchmarks}
     tests = {
-        one: [_question(row) for row in load_test(one, benchmark, folder).rows]
+        one: [row.question for row in load_test(one, benchmark, folder).rows]
         for one, benchmark in benchmarks.items()
         if folder is None or _found(benchmark, folder)
     }
+    if not tests:
+        raise UserError(f"{folder}: no test set of {name} is there.")
     training = _training(name, group, list(benchmarks.values()), folder, train_data)
-    report = contamination.report(map(_question, training), tests)
+    report = contamination.report((row.question for row in training), tests)
     found = [
         {
             "benchmark": one,
@@ -86,10 +91,14 @@ def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Lis
         for one, findings in report.benchmarks.items()
     ]
     shared = [asdict(overlap) for overlap in report.overlaps]
-    text = f"Test rows of {name} found among {len(training)} training rows:\n\n{table(found)}"
+    texts = []
+    if training:
+        head = f"Test rows of {name} found among {len(training)} training rows:"
+        texts.append(f"{head}\n\n{table(found)}")
     if shared:
-        text += f"\n\nQuestions that two benchmarks share:\n\n{table(shared)}"
-    return Listing(text, asdict(report))
+        texts.append(f"Questions that two benchmarks share:\n\n{table(shared)}")
+    none = f"No two benchmarks of {name} share a question."
+    return Listing("\n\n".join(texts) or none, asdict(report))
 
 
 def _training(
@@ -102,15 +111,8 @@ def _training(
     if train_data is not None:
         return load_own(train_data, group, to_train=False).rows
     if group.folds:
-        raise UserError(
-            f"{name} trains on its own rows, and its folds keep duplicates together. "
-            "Name another training set with --train-data FILE."
-        )
+        return ()  # It trains on its own rows, and its folds keep duplicates together.
     return load_training(name, group, benchmarks, folder).rows
-
-
-def _question(row: Row) -> str:
-    return f"{row.instruction} {row.input}"
 
 
 def _groups() -> list[str]:
@@ -185,6 +187,11 @@ def _fetched(file: DataFile, folder: Path) -> str:
             return f"at {fetch_file(file, folder, progress)}"
         except DataError as error:
             return f"not fetched: {error}"
+
+
+def _check(folder: Path | None) -> None:
+    if folder is not None and not folder.is_dir():
+        raise UserError(f"{folder}: no such folder. Name that of the data with --data.")
 
 
 def _no_folder() -> Listing:

@@ -12,7 +12,18 @@ from typing import Any
 
 import torch
 
-PACKAGES = ("torch", "transformers", "peft", "accelerate", "deepspeed", "tokenizers", "safetensors")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "peft",
+    "accelerate",
+    "deepspeed",
+    "tokenizers",
+    "safetensors",
+    "sacrebleu",
+    "rouge-score",
+    "nltk",
+)
 
 
 def describe() -> dict[str, Any]:

@@ -9,12 +9,14 @@ import torch
 
 from harness import backbones, counting, hyperparameters, plugins, request
 from harness.backbones import Located
-from harness.errors import UserError
+from harness.errors import UserError, unknown
 from harness.protocol import PAPER, Protocol
 from harness.request import Faults
 from harness.runfolder import Job
 from harness.spec import BatchPlan, Data, MethodSpec, Precision, Recipe, Seeds, Spec
 from tasks.data.sets import DataSet, load_own, load_test, load_training, pooled
+
+FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def plan(wish: Wish) -> list[Job]:
     pairs = list(product(methods, places))
     counts = faults.each(lambda pair: counting.count(*pair), pairs)
     faults.each(lambda pair: _trains_with(*pair), product(methods, settings))
+    faults.each(lambda pair: _has_extractor(*pair), product(names, settings))
     faults.raise_if_any()
     recipe, batches, protocol = settings[0]
     weights, adapter = _precision(recipe)
@@ -127,6 +130,13 @@ def _trains_with(method: MethodSpec, settings: tuple[Recipe, BatchPlan, Protocol
         )
 
 
+def _has_extractor(name: str, settings: tuple[Recipe, BatchPlan, Protocol]) -> None:
+    """Refuse a headline extractor that a benchmark does not have."""
+    known, wanted = plugins.benchmark(name).extractors, settings[2].extractor
+    if known and wanted not in known:
+        raise UserError(unknown(f"extractor of {name}", wanted, known))
+
+
 def _training_set(name: str, tests: Mapping[str, DataSet], wish: Wish) -> Data:
     """Describe the training set of a group, which reads and checks its file."""
     group = plugins.group(name)
@@ -142,6 +152,11 @@ def _training_set(name: str, tests: Mapping[str, DataSet], wish: Wish) -> Data:
         for tested, one in tests.items():
             if own.sha256 == one.sha256:
                 raise UserError(f"--train-data {wish.train_data}: that is what {tested} tests on.")
+        if len(own.rows) < FEWEST_ROWS:
+            raise UserError(
+                f"--train-data {wish.train_data}: {len(own.rows)} rows; at least {FEWEST_ROWS} "
+                "are needed to train and to validate."
+            )
         return _described(own)
     benchmarks = map(plugins.benchmark, group.benchmarks)
     return _described(load_training(name, group, benchmarks, wish.data))

@@ -4,9 +4,11 @@ Three protocols are known. `paper` is the default. A field that the user sets ma
 protocol, named after it, such as `paper[loss=answer]`.
 """
 
+from hashlib import sha256
+from string import Formatter
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from tasks.base import Row
 
@@ -53,6 +55,18 @@ class Protocol(BaseModel):
     max_new_tokens: int = Field(ge=1)
     stop: str = ""
     extractor: str
+
+    @field_validator("training_prompt", "prompt", "training_prompt_with_input", "prompt_with_input")
+    @classmethod
+    def _has_its_fields(cls, template: str, info: ValidationInfo) -> str:
+        expected = (
+            {"instruction", "input"} if "with_input" in str(info.field_name) else {"instruction"}
+        )
+        found = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+        if found != expected:
+            listed = " and ".join(f"{{{name}}}" for name in sorted(expected))
+            raise ValueError(f"the template must hold {listed} and no other field")
+        return template
 
     def ask(self, row: Row) -> str:
         """Put a row into the template of evaluation."""
@@ -155,7 +169,8 @@ LLM_ADAPTERS = Protocol(
 
 Its templates are indented texts that keep their indentation, and those of training and evaluation
 differ. It asks one prompt at a time, or several without an attention mask; here prompts are batched
-with one, which gives the same answers as one at a time. Its optimizer settings are no part of a
+with one, which gives the same answers as one at a time in float32; for bfloat16 set
+`generate.batch_size=1`. Its optimizer settings are no part of a
 protocol: see `--set train.`.
 """
 
@@ -181,6 +196,9 @@ rows that hold a whole dialogue, is left out: it puts the answer into the prompt
 COMMONSENSE_ANSWER = 32
 """New tokens in `commonsense_evaluate.py` of LLM-Adapters."""
 
+LONGEST_NAMED = 20
+"""Characters of a value in the name of a protocol."""
+
 PROTOCOLS = {protocol.id: protocol for protocol in (PAPER, LLM_ADAPTERS, HYCAM)}
 
 
@@ -201,7 +219,14 @@ def resolve(name: str, group: str, settings: dict[str, Any], limit: int | None) 
         values["max_length"] = limit
     if name == LLM_ADAPTERS.id and group == "commonsense":
         values["max_new_tokens"] = COMMONSENSE_ANSWER
-    if settings:
-        listed = ",".join(f"{key}={value}" for key, value in sorted(settings.items()))
-        values |= {"id": f"{name}[{listed}]", **settings}
+    changed = {key: value for key, value in sorted(settings.items()) if value != values[key]}
+    if changed:
+        listed = ",".join(f"{key}={_brief(value)}" for key, value in changed.items())
+        values |= {"id": f"{name}[{listed}]", **changed}
     return Protocol(**values)
+
+
+def _brief(value: Any) -> str:
+    """Write a value for a name: a text that is a whole template as its hash."""
+    text = str(value)
+    return text if len(text) <= LONGEST_NAMED else sha256(text.encode()).hexdigest()[:8]

@@ -55,8 +55,14 @@ class Judged:
     def __init__(self, folder: RunFolder, spec: Spec, rows: Rows, name: str) -> None:
         self.name, self.folder, self.protocol = name, folder, spec.protocol
         self.benchmark = plugins.benchmark(name)
-        self.rows, self.train, self.batch_size = rows.tests[name], rows.train, spec.train.batch_size
+        self.rows, self.batch_size = rows.tests[name], spec.train.batch_size
         self.lines: list[Line] = folder.read_lines(f"generations/{name}.jsonl")
+        if [line["id"] for line in self.lines] != [row.id for row in self.rows]:
+            raise ValueError(f"{name}: the generations are not those of the rows of the run")
+        self.known = contaminated(
+            (row.question for row in rows.train), [row.question for row in self.rows]
+        )
+        """Places of test rows that the training set holds."""
         self.completions = [self.protocol.heard(line["text"]) for line in self.lines]
         self.verdicts = verdicts(self.benchmark, self.rows, self.completions)
         if self.benchmark.extractors:
@@ -80,19 +86,31 @@ class Judged:
         unparsed = extracted.count("") / len(extracted) if extracted else 0
         if unparsed > MOST_UNPARSED:
             yield f"{self.name}: no answer found in {100 * unparsed:.0f} %"
-        long = sum(line["long"] for line in self.lines)
-        if long:
-            yield f"{self.name}: {long} prompts longer than the limit, which were not cut"
+        counted = {
+            "prompts longer than the limit, which were not cut": self._count("long", self.lines),
+            "references longer than the model reads, cut for perplexity": self._count(
+                "cut", self.likelihoods()
+            ),
+            f"of {len(self.rows)} test rows are in the training set": len(self.known),
+        }
+        for what, count in counted.items():
+            if count:
+                yield f"{self.name}: {count} {what}"
+        if self.benchmark.options and not self._by_likelihood():
+            yield f"{self.name}: the likelihood of an option is not a number"
 
     def likelihoods(self) -> list[Line]:
-        """Read what the worker took of likelihoods."""
-        return self.folder.read_lines(f"likelihoods/{self.name}.jsonl")
+        """Read what the worker took of likelihoods; nothing where it took none."""
+        file = f"likelihoods/{self.name}.jsonl"
+        return self.folder.read_lines(file) if self.folder.has(file) else []
+
+    def _count(self, key: str, lines: Sequence[Line]) -> int:
+        return sum(bool(line.get(key)) for line in lines)
 
     def _clean(self) -> Scores:
         """Score the rows that are not found in the training set, by the headline extractor."""
         headline = self.protocol.extractor
-        found = contaminated((_text(row) for row in self.train), [_text(row) for row in self.rows])
-        clean = [one for place, one in enumerate(self.verdicts) if place not in found]
+        clean = [one for place, one in enumerate(self.verdicts) if place not in self.known]
         if not clean:
             return []
         share = _share([one["correct"][headline] for one in clean])
@@ -102,7 +120,10 @@ class Judged:
         """Score the options that the model finds most likely; of equals the first counts."""
         if not self.benchmark.options:
             return []
-        chosen = [max(line["options"], key=line["options"].get) for line in self.likelihoods()]
+        lines = self.likelihoods()
+        if not all(isfinite(value) for line in lines for value in line["options"].values()):
+            return []
+        chosen = [max(line["options"], key=line["options"].get) for line in lines]
         right = [one == row.answer for one, row in zip(chosen, self.rows, strict=True)]
         return [_score(self.name, "option likelihood", "", _share(right), len(right), True)]
 
@@ -199,7 +220,3 @@ def _score(
 
 def _share(right: Sequence[bool]) -> float:
     return sum(right) / len(right)
-
-
-def _text(row: Row) -> str:
-    return f"{row.instruction} {row.input}"

@@ -47,6 +47,11 @@ class Row:
     answer: str
     input: str = ""
 
+    @property
+    def question(self) -> str:
+        """All that is asked, which tells rows of the same problem."""
+        return f"{self.instruction}\n{self.input}".strip()
+
 
 Fault = Callable[[Row], str]
 """What was expected of a row's gold answer, such as "a number"; empty if it is as expected."""

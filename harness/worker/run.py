@@ -183,13 +183,11 @@ class Run:
     def weigh(self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> None:
         """Take the likelihoods of a benchmark's options, or of its references."""
         file, benchmark = f"likelihoods/{name}.jsonl", plugins.benchmark(name)
-        if self.folder.has(file):
+        if self.folder.has(file) or (benchmark.extractors and not benchmark.options):
             return
+        take = self.options if benchmark.options else self.references
         with self.journal.phase("likelihood"):
-            if benchmark.options:
-                self.folder.write_lines(file, self.options(name, model, tokenizer))
-            elif not benchmark.extractors:
-                self.folder.write_lines(file, self.references(name, model, tokenizer))
+            self.folder.write_lines(file, take(name, model, tokenizer))
 
     def options(
         self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase
@@ -215,11 +213,15 @@ class Run:
     def references(
         self, name: str, model: PeftModel, tokenizer: PreTrainedTokenizerBase
     ) -> list[dict[str, Any]]:
-        """Give the likelihood of each reference, as a training row: cut, or left out, as there."""
-        found, _ = encode.examples(
-            self.rows.tests[name], tokenizer, self.spec.protocol, self.limit(model)
-        )
-        return [asdict(one) for one in likelihoods(model, found, encode.pad_token(tokenizer))]
+        """Give the likelihood of each reference, cut where the model can read no further."""
+        rows, limit = self.rows.tests[name], model.config.max_position_embeddings
+        found = encode.encoded(rows, tokenizer, self.spec.protocol)
+        read = [encode.Example(one.ids[:limit], one.prompt_tokens) for one in found]
+        scored = likelihoods(model, read, encode.pad_token(tokenizer))
+        return [
+            {"id": row.id, "cut": len(whole.ids) > limit, **asdict(one)}
+            for row, whole, one in zip(rows, found, scored, strict=True)
+        ]
 
 
 def peak_memory_bytes() -> int:

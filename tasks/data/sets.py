@@ -73,7 +73,7 @@ def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
         path = locate(file, folder)
         if path is not None:
             rows, digest = read(file, path, required(benchmark), benchmark.fault)
-            return DataSet(file.title, file.kind, digest, file.sha256 is not None, rows)
+            return _identified(benchmark.files, file, digest, rows)
     raise DataError(_missing(benchmark.files, folder))
 
 
@@ -92,7 +92,7 @@ def load_training(
         path = locate(file, folder)
         if path is not None:
             rows, digest = read(file, path, TRAIN_FIELDS)
-            return DataSet(file.title, file.kind, digest, file.sha256 is not None, rows)
+            return _identified(group.train, file, digest, rows)
     raise DataError(_missing(group.train, folder))
 
 
@@ -106,9 +106,9 @@ def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
     if known_as and to_train:
         raise DataError(f"{path}: {known_as}: what is trained on it is tested on it too.")
     rows, digest = read_any(path, TRAIN_FIELDS if to_train else ("instruction",))
-    known = {file.sha256: file for file in group.train if file.sha256}
-    if digest in known:
-        return DataSet(known[digest].title, known[digest].kind, digest, True, rows)
+    known = next((file for file in group.train if file.sha256 == digest), None)
+    if known:
+        return DataSet(known.title, known.kind, digest, True, rows)
     return DataSet(path.name, "own", digest, True, rows)
 
 
@@ -131,9 +131,7 @@ def divide(sets: Mapping[str, DataSet], count: int, fold: int, seed: int) -> Div
 
     The sets take turns in training and validation, so that the first rows are of all of them.
     """
-    texts = {
-        name: [f"{row.instruction}\n{row.input}" for row in one.rows] for name, one in sets.items()
-    }
+    texts = {name: [row.question for row in one.rows] for name, one in sets.items()}
     parts = folds.split(texts, folds=count, fold=fold, seed=seed)
 
     def rows(name: str, places: Iterable[int]) -> tuple[Row, ...]:
@@ -149,6 +147,14 @@ def divide(sets: Mapping[str, DataSet], count: int, fold: int, seed: int) -> Div
 def _in_turns(lists: list[tuple[Row, ...]]) -> tuple[Row, ...]:
     turns = chain.from_iterable(zip_longest(*lists))
     return tuple(row for row in turns if row is not None)
+
+
+def _identified(
+    files: Iterable[DataFile], file: DataFile, digest: str, rows: tuple[Row, ...]
+) -> DataSet:
+    """Name a set by its content, even where it lies in the place of another one."""
+    known = next((one for one in files if one.sha256 == digest), file)
+    return DataSet(known.title, known.kind, digest, known.sha256 is not None, rows)
 
 
 def _sample(title: str, rows: tuple[Row, ...]) -> DataSet:

@@ -1,7 +1,8 @@
 """Multi-task learning: five sets of instructions trained together, as HyCAM does.
 
 The paper divides by 7:2:1 and cross-validates over five folds. Both cannot hold if every row is to
-be tested once: so a fold tests a fifth, and the rest is divided 7:2 into training and validation.
+be tested once: so a fold tests a fifth, and the rest is divided 7:2 into training and validation,
+of which at most `train.validation_rows` are looked at.
 """
 
 from tasks.base import Group

@@ -1,4 +1,4 @@
-"""`harness data`: what is there, whether it is right, what overlaps, and fetching without network."""
+"""`harness data`: what is there and whether it is right, overlaps, fetching offline."""
 
 import gzip
 import json
@@ -185,15 +185,18 @@ def test_contamination_counts_what_a_training_file_holds_of_each_test_set(
     assert [cell.strip() for cell in line.split("|")[2:4]] == ["60", "3"]
 
 
-def test_contamination_of_a_group_with_folds_asks_for_another_training_set(
+def test_contamination_of_a_group_with_folds_is_what_its_sets_share_or_a_named_file_holds(
     harness: Command, tmp_path: Path
 ) -> None:
     done = harness(tmp_path, "data", "contamination", "multitask")
-    assert done.returncode == 2
-    assert "--train-data FILE" in done.stderr
-    named = own(tmp_path, "Name three metals.")
-    done = harness(tmp_path, "data", "contamination", "multitask", "--train-data", str(named))
     assert done.returncode == 0
+    assert "No two benchmarks of multitask share a question." in done.stdout
+    rows = load_test("webgpt", plugins.benchmark("webgpt"), None).rows
+    named = own(tmp_path, rows[3].instruction)
+    command = ("data", "contamination", "multitask", "--train-data", str(named), "--json")
+    report = json.loads(harness(tmp_path, *command).stdout)["benchmarks"]
+    assert report["webgpt"]["exact"] == [3]
+    assert report["dolly"]["exact"] == []
 
 
 def test_contamination_without_any_test_set_is_a_mistake(harness: Command, tmp_path: Path) -> None:
@@ -201,7 +204,7 @@ def test_contamination_without_any_test_set_is_a_mistake(harness: Command, tmp_p
     command = ("data", "contamination", "math", "--data", ".", "--train-data", str(mine))
     done = harness(tmp_path, *command)
     assert done.returncode == 2
-    assert "gsm8k" in done.stderr.lower()
+    assert "no test set of math is there" in done.stderr
 
 
 def test_a_training_file_that_cannot_be_read_is_a_mistake(harness: Command, tmp_path: Path) -> None:
@@ -219,7 +222,7 @@ def real() -> Path:
 
 
 def leaky(folder: Path) -> Path:
-    found = next(folder.rglob("math_data.json*"), None)
+    found = next(folder.rglob("*math_data.json*"), None)
     if found is None:
         pytest.skip("LLM-Adapters' math_data.json is not there")
     return found
@@ -234,9 +237,10 @@ def test_the_copy_of_the_test_sets_is_refused_for_training_with_the_reason(
     assert "80 % copy of the test sets" in done.stderr
 
 
-def test_the_files_at_hand_are_right_and_every_group_can_run(real: Path) -> None:
+def test_the_files_at_hand_are_right_and_every_group_can_run_but_for_webgpt(real: Path) -> None:
     groups = {row["group"]: row["can run"] for row in data.status(real).value["groups"]}
-    assert groups == dict.fromkeys(plugins.names("groups"), "yes")
+    assert groups.pop("multitask") in {"yes", "without webgpt"}  # which is seldom at hand
+    assert set(groups.values()) == {"yes"}
     verdicts = [row["verdict"] for row in data.verify(real).value]
     assert [verdict for verdict in verdicts if not verdict.startswith("right: ")] == []
     assert len(verdicts) > 20

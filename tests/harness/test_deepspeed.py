@@ -31,15 +31,17 @@ from harness.worker.journal import Journal
 from harness.worker.train import Training, extras, fit, split
 from methods.conformance.models import VOCABULARY, build
 
-engine, folder, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+folder, names = Path(sys.argv[1]), sys.argv[2:]
 generator = torch.Generator().manual_seed(0)
 rows = [
     Example(torch.randint(3, VOCABULARY, (length,), generator=generator).tolist(), 4)
     for length in range(6, 26)
 ]
-recipe, seeds = Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3)
-plan = Training(*split(rows, recipe, seeds), recipe, seeds.order, pad=0)
-for name in names:
+
+
+def train(engine, name):
+    recipe, seeds = Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3)
+    plan = Training(*split(rows, recipe, seeds), recipe, seeds.order, pad=0)
     method = plugins.method(name)
     small = ":small" if "small" in method.variants else ""
     dls = '[dls={"interval":2}]' if method.dls else ""
@@ -48,13 +50,19 @@ for name in names:
     model = method.adapt(build("llama-gqa"), method.configure(**fields))
     torch.manual_seed(0)
     selection = method.layer_selection(fields)
-    with Journal(folder / f"{name}.jsonl") as journal:
+    with Journal(folder / engine / f"{name}.jsonl") as journal:
         hooks = extras(method, selection, model, plan, seed=0)
         fit(model, plan, journal, hooks)
     # Accelerate sets up its engine once a process.
     AcceleratorState._reset_state(reset_partial_state=True)
     kept = [hook.record() for hook in hooks.hooks]
-    (folder / f"{name}.json").write_text(json.dumps(kept))
+    (folder / engine / f"{name}.json").write_text(json.dumps(kept))
+
+
+for engine in ("torch", "deepspeed"):  # plain torch first: DeepSpeed leaves traces
+    (folder / engine).mkdir()
+    for name in names:
+        train(engine, name)
 """
 
 
@@ -63,18 +71,14 @@ def losses(events: Path) -> list[float]:
     return [event["loss"] for event in found if "loss" in event]
 
 
-def trained(engine: str, folder: Path) -> Path:
-    folder.mkdir()
-    script = [sys.executable, "-c", TRAIN, engine, os.fspath(folder), *SYSTEMS]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Train every system by both engines, in one process: its imports take longer than that."""
     folder = tmp_path_factory.mktemp("engines")
-    return trained("torch", folder / "torch"), trained("deepspeed", folder / "deepspeed")
+    script = [sys.executable, "-c", TRAIN, os.fspath(folder), *SYSTEMS]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "torch", folder / "deepspeed"
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -92,7 +92,9 @@ def test_extractors_and_clean_averages_are_shown_of_what_has_answers(
     assert "strict" in spread.stdout
     clean = harness(places["commonsense"], "table", "--clean")
     assert "clean micro" in clean.stdout
-    assert harness(places["dialogue"], "table", "--clean", "--extractors").returncode == 0
+    none = harness(places["dialogue"], "table", "--extractors")
+    assert none.returncode == 2
+    assert "has answers that are extracted" in none.stderr
 
 
 def test_scoring_anew_gives_the_scores_of_the_run(

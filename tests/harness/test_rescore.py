@@ -148,7 +148,7 @@ def test_scored_again_without_a_change_nothing_is_said_to_change(
 def refused(harness: Command, place: Path, folder: RunFolder) -> str:
     before = folder.read("result.json")
     done = harness(place, "rescore")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert folder.read("result.json") == before
     (line, *_) = [line for line in done.stdout.splitlines() if str(folder.path.name) in line]
     assert "left as it is" in line

@@ -92,10 +92,13 @@ def test_the_bare_model_scores_at_most_15_percent_on_the_samples() -> None:
     assert right / len(judged) <= 0.15
 
 
-def test_lora_by_the_default_recipe_scores_at_least_50_percent_on_the_samples(
+def test_lora_scores_at_least_50_percent_after_half_the_rows_of_the_samples_once(
     harness: Callable[..., Any], tmp_path: Path
 ) -> None:
-    done = harness(tmp_path, "run", "--methods", "lora", "--tasks", "math")
+    # A sixth of the default recipe, three passes over 1,000 rows, which takes too long here.
+    grid = ("run", "--methods", "lora", "--tasks", "math", "--slots", "1")
+    less = ("--set", "train.epochs=1", "--train-limit", "500")
+    done = harness(tmp_path, *grid, *less)
     assert done.returncode == 0, done.stderr
     (entry,) = json.loads(harness(tmp_path, "history", "--json").stdout)
-    assert entry["micro"] >= 0.5
+    assert entry["overall"]["value"] >= 0.5

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from harness import plugins
 from harness.executor import LocalWorkers, execute
 from harness.runfolder import Job, RunFolder
+from harness.spec import Data
+from tasks.data.sets import load_own
 
 SECONDS = 20
 WORKER = [sys.executable, "-P", "-m", "harness.worker"]
@@ -283,7 +286,13 @@ def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
     tmp_path: Path, job: Callable[..., Job]
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
-    no_backbone.create(job(backbone_place=str(tmp_path / "moved away")))
+    # Its data are as they were planned, so that the backbone is what it lacks.
+    own = tmp_path / "own.json"
+    own.write_text('[{"instruction": "1 + 1?", "output": "2"}]')
+    train = load_own(own, plugins.group("math"))
+    planned = Data(title="own.json", kind="own", sha256=train.sha256, verified=True, rows=1)
+    lost = job(backbone_place=str(tmp_path / "moved away"), tests={}, train_data=planned)
+    no_backbone.create(lost.model_copy(update={"train_file": str(own)}))
     no_job.path.mkdir()
     killed.path.mkdir()
     os.mkfifo(killed.path / "spec.json")  # whoever reads it waits
