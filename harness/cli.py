@@ -233,9 +233,9 @@ def doctor(method: str) -> None:
 @app.command()
 def rescore(store: StorePlace = "harness.db", runs: RunsRoot = Path("runs")) -> None:
     """Apply the extractors and metrics of today to the generations of yesterday."""
-    from harness import running
+    from harness.rescoring import rescore as score_anew
 
-    said, whole = running.rescore(store, runs)
+    said, whole = score_anew(store, runs)
     typer.echo(said)
     raise typer.Exit(0 if whole else 1)
 

@@ -45,12 +45,6 @@ def run(jobs: Sequence[Job], store: Store, root: Path, slots: int, launch: Launc
     return report
 
 
-def name(job: Job) -> str:
-    """Name a job for a reader."""
-    spec = job.spec
-    return f"{spec.method.label} on {spec.backbone.name}, {spec.group}, seed {spec.seeds.init}"
-
-
 def _restored(folder: RunFolder, store: Store) -> bool:
     """Store a run that finished without being stored: another process was ended in between."""
     if not folder.has("result.json"):
@@ -68,7 +62,7 @@ def _execute(
     launch: Launch,
     report: Report,
 ) -> None:
-    names = {str(folder.path): name(job) for folder, job in todo}
+    names = {str(folder.path): job.name for folder, job in todo}
     display = Display(len(todo), console())
 
     def shown(folder: RunFolder, slot: int) -> int:

@@ -56,7 +56,8 @@ def plan(wish: Wish) -> list[Job]:
         lambda words: request.parse_settings(words, wish.protocol, group), [wish.settings]
     )
     tests = dict(faults.each(lambda name: (name, _test_set(name, wish.data)), names))
-    train = faults.each(lambda name: _training_set(name, tests, wish), [group] if group else [])
+    known = [group] if group and (tests or not plugins.group(group).folds) else []
+    train = faults.each(lambda name: _training_set(name, tests, wish), known)
     if 0 < len(tests) < len(names) and plugins.group(group).folds:
         faults.found.append(f"Without what is missing: --tasks {','.join(tests)}")
     pairs = list(product(methods, places))

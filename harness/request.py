@@ -162,8 +162,8 @@ def parse_settings(
         "generate": BatchPlan,
         "protocol": lambda **values: resolve(protocol, group, values, limit),
     }
-    values = _by_section(settings)
     made, faults = [], Faults()
+    values = _by_section(settings, faults)
     for section, make in sections.items():
         try:
             made.append(make(**values[section]))
@@ -182,7 +182,8 @@ FIXED = ("id", "version")
 """What names a protocol is not for the user to set."""
 
 
-def _by_section(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _by_section(settings: Sequence[str], faults: Faults) -> dict[str, dict[str, Any]]:
+    """Sort assignments by section and field; note the faults of those that fit none."""
     models: dict[str, type[BaseModel]] = {
         "train": Recipe,
         "generate": BatchPlan,
@@ -195,14 +196,12 @@ def _by_section(settings: Sequence[str]) -> dict[str, dict[str, Any]]:
         if name != "protocol" or key not in FIXED
     ]
     values: dict[str, dict[str, Any]] = {name: {} for name in models}
-    faults = Faults()
     for key, value in faults.each(_assignment, settings):
         if key not in known:
             faults.found.append(unknown("setting", key, known))
             continue
         section, name = key.split(".")
         values[section][name] = value
-    faults.raise_if_any()
     return values
 
 

@@ -43,6 +43,14 @@ class Job(BaseModel):
     notes: tuple[str, ...] = ()
 
     @property
+    def name(self) -> str:
+        """Name the run for a reader."""
+        spec = self.spec
+        fold = "" if spec.fold is None else f", fold {spec.fold}"
+        label, backbone = spec.method.label, spec.backbone.name
+        return f"{label} on {backbone}, {spec.group}, seed {spec.seeds.init}{fold}"
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What stands beside the numbers: marks of the data, notes on the method."""
         named = f"{self.spec.method.label} on {self.spec.backbone.name}"

@@ -181,8 +181,10 @@ def _shown(metric: str, judged: Sequence[Judged]) -> bool:
 def _perplexities(name: str, lines: Sequence[Line], batch_size: int) -> Scores:
     """Score references by token, and by batches of whole texts as HyCAM's code does.
 
-    A perplexity beyond the largest float is left out.
+    A perplexity beyond the largest float is left out, and so is a reference none of whose tokens
+    the model could read.
     """
+    lines = [line for line in lines if line["answer_tokens"]]
     if not lines:
         return []
     answer, text = ([line[key] for line in lines] for key in ("answer", "text"))

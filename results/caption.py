@@ -6,7 +6,7 @@ from results.columns import CLEAN_COLUMNS
 from results.metrics import Metric
 from results.selection import Conditions
 from results.statistics import ALPHA, Sample, Undefined
-from results.table import Block, Row, Table
+from results.table import SIGNATURES, Block, Row, Table
 
 DAGGER = "†"
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
@@ -61,8 +61,15 @@ def notes(table: Table) -> list[str]:
     """Say what to mind, which tests could not be made, and where the numbers come from."""
     found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
     clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
-    signatures = [f"Signature: {signature}." for signature in table.signatures]
-    return [*found, *clean, *signatures, environment(table.conditions)]
+    signature = [f"Signature: {one}." for one in table.signatures]
+    told = mixed(table) or signature
+    return [*found, *clean, *told, environment(table.conditions)]
+
+
+def mixed(table: Table) -> list[str]:
+    """Say that the scores of a table do not compare, if they have several signatures."""
+    several = len(table.signatures) > 1
+    return [f"{SIGNATURES.capitalize()}: {'; '.join(table.signatures)}."] if several else []
 
 
 def label(row: Row) -> str:

@@ -1,6 +1,6 @@
 """The columns of one metric, and the numbers of a run in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from results.averages import averages
@@ -28,6 +28,20 @@ class Columns:
         first = ("micro",) if self.metric.share else (POOLED,) * self.pooled
         last = () if self.clean is None else CLEAN_COLUMNS
         return (*self.benchmarks, *first, "macro", *last)
+
+    @property
+    def unfilled(self) -> tuple[str, ...]:
+        """Name the columns that no run can have a number in."""
+        return () if self.clean is None or self.clean else CLEAN_COLUMNS
+
+    def notes(self) -> Iterator[str]:
+        """Say which benchmarks the clean averages are not over."""
+        if self.unfilled:
+            yield "no clean rows"
+        elif self.clean:
+            unclean = [name for name in self.benchmarks if name not in self.clean]
+            if unclean:
+                yield f"clean averages without {', '.join(unclean)}: no row of theirs is clean"
 
     def numbers(self, run: Run) -> dict[str, float]:
         """Give the one number of a run in each column that it has."""

@@ -85,7 +85,7 @@ def _comparison(table: Table, block: Block, first: Row, second: Row) -> Comparis
         folds=table.folds,
         backbone=block.backbone,
         contrasts=tuple(_contrast(a, b) for a, b in pairs),
-        notes=tuple(notes),
+        notes=(*notes, *caption.mixed(table)),
     )
 
 

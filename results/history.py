@@ -10,7 +10,7 @@ from results.record import Run, Status
 
 HEADER = (
     *("started", "run", "status", "method", "backbone", "group"),
-    *("seed", "fold", "overall", "remarks"),
+    *("protocol", "seed", "fold", "overall", "remarks"),
 )
 
 
@@ -24,6 +24,7 @@ class Entry:
     method: str
     backbone: str
     group: str
+    protocol: str
     seed: int
     fold: int | None
     overall: Overall | None
@@ -38,7 +39,7 @@ def history(runs: Iterable[Run]) -> list[Entry]:
 
 def markdown(entries: Sequence[Entry]) -> str:
     """Write the history as a table; a failed attempt shows the first line of its reason."""
-    return grid(HEADER, map(_line, entries), align="llllllrrll")
+    return grid(HEADER, map(_line, entries), align="lllllllrrll")
 
 
 def _entry(run: Run) -> Entry:
@@ -49,6 +50,7 @@ def _entry(run: Run) -> Entry:
         method=run.method,
         backbone=run.backbone,
         group=run.group,
+        protocol=run.protocol,
         seed=run.seed,
         fold=run.fold,
         overall=overall(run),
@@ -65,6 +67,7 @@ def _line(entry: Entry) -> list[str]:
         entry.method,
         entry.backbone,
         entry.group,
+        entry.protocol,
         str(entry.seed),
         "-" if entry.fold is None else str(entry.fold),
         str(entry.overall or "-"),

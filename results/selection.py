@@ -33,6 +33,11 @@ class Series:
     left_out: int
     """How many runs there are of earlier versions of the method."""
 
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Those that stand for the method."""
+        return tuple(run for by_fold in self.by_seed.values() for run in by_fold.values())
+
     def averages(
         self, folds: Sequence[int | None], number: Callable[[Run], float | None]
     ) -> dict[int, float]:
@@ -122,7 +127,8 @@ def _one_series(method: str, attempts: Sequence[Run]) -> Series:
 
 
 def _by_fold(newest_first: Sequence[Run]) -> dict[int | None, Run]:
-    return {run.fold: run for run in reversed(newest_first)}
+    oldest_first = reversed(newest_first)
+    return {run.fold: run for run in sorted(oldest_first, key=lambda run: _fold_order(run.fold))}
 
 
 def _fold_order(fold: int | None) -> int:

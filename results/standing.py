@@ -1,7 +1,7 @@
 """Who is best in one column, who is second, and whether the best is so beyond chance."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from results.metrics import Metric
@@ -14,7 +14,7 @@ Standing = Literal["best", "second", ""]
 class Cell:
     """One method in one column: its sample, its standing, its test against the best other method.
 
-    The cell is complete when it has a number for every seed that the other methods have.
+    The cell is complete when it has a number for every seed that must have one.
     """
 
     column: str
@@ -30,7 +30,7 @@ class Cell:
 def cells(
     metric: Metric, column: str, samples: Mapping[str, Sample], seeds: frozenset[int]
 ) -> dict[str, Cell]:
-    """Judge the methods of one column; `seeds` are those that any of them has in any column."""
+    """Judge the methods of one column; `seeds` are those that must have a number in it."""
     means = {name: one.mean for name, one in samples.items() if one.mean is not None}
     standings = standing(metric, means)
     found = {}
@@ -40,6 +40,11 @@ def cells(
         starred = place == "best" and _better(metric, test)
         found[name] = Cell(column, own, seeds == own.by_seed.keys(), place, starred, test)
     return found
+
+
+def withheld(cell: Cell, reason: str) -> Cell:
+    """Take mark and test from a cell, whose number stays."""
+    return replace(cell, standing="", starred=False, test=Undefined(reason))
 
 
 def standing(metric: Metric, means: Mapping[str, float]) -> dict[str, Standing]:

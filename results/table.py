@@ -1,16 +1,19 @@
 """Comparison tables as values: what the runs of one setting and one environment show."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from results.columns import Columns, columns
 from results.metrics import Metric, metric
 from results.record import Run
 from results.selection import Conditions, Series, Shelf, shelves, united
-from results.standing import Cell, cells
+from results.standing import Cell, cells, withheld
 from results.statistics import sample
 
 Folds = Sequence[int | None]
+
+SIGNATURES = "scores of two signatures do not compare"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Table:
     conditions: Conditions
     metric: Metric
     signatures: tuple[str, ...]
+    """Of its scores; with more than one, no cell has a mark or a test."""
     seeds: tuple[int, ...]
     folds: tuple[int, ...]
     """Those that a seed's numbers are the mean of; empty without cross-validation."""
@@ -64,11 +68,13 @@ def _table(shelf: Shelf, shown: Columns) -> Table:
         _block(backbone, series, shelf.folds, shown) for backbone, series in shelf.backbones.items()
     )
     seeds = {seed for block in blocks for row in block.rows for seed in row.seeds}
-    scores = [run.headline(shown.metric.name).values() for run in shelf.runs]
+    signatures = _signatures(shelf, shown.metric)
+    if len(signatures) > 1:
+        blocks = tuple(map(_unmarked, blocks))
     return Table(
         conditions=shelf.conditions,
         metric=shown.metric,
-        signatures=united([one.signature for one in some if one.signature] for some in scores),
+        signatures=signatures,
         seeds=tuple(sorted(seeds)),
         folds=tuple(fold for fold in shelf.folds if fold is not None),
         columns=shown.names,
@@ -76,11 +82,25 @@ def _table(shelf: Shelf, shown: Columns) -> Table:
     )
 
 
+def _signatures(shelf: Shelf, of: Metric) -> tuple[str, ...]:
+    runs = [run for family in shelf.backbones.values() for series in family for run in series.runs]
+    scores = [score for run in runs for score in run.headline(of.name).values()]
+    return united([[score.signature for score in scores if score.signature]])
+
+
+def _unmarked(block: Block) -> Block:
+    rows = (
+        replace(row, cells=tuple(withheld(cell, SIGNATURES) for cell in row.cells))
+        for row in block.rows
+    )
+    return replace(block, rows=tuple(rows))
+
+
 def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns) -> Block:
     seeds = frozenset(seed for series in family for seed in series.by_seed)
     judged = [_column(name, family, folds, seeds, shown) for name in shown.names]
     rows = (
-        _row(series, tuple(column[series.method] for column in judged), folds, seeds)
+        _row(series, tuple(column[series.method] for column in judged), folds, seeds, shown)
         for series in family
     )
     return Block(backbone, tuple(rows))
@@ -93,10 +113,12 @@ def _column(
         series.method: sample(series.averages(folds, lambda run: shown.numbers(run).get(name)))
         for series in family
     }
-    return cells(shown.metric, name, samples, seeds)
+    return cells(shown.metric, name, samples, frozenset() if name in shown.unfilled else seeds)
 
 
-def _row(series: Series, cells: tuple[Cell, ...], folds: Folds, seeds: frozenset[int]) -> Row:
+def _row(
+    series: Series, cells: tuple[Cell, ...], folds: Folds, seeds: frozenset[int], shown: Columns
+) -> Row:
     newest = series.newest
     return Row(
         method=series.method,
@@ -106,6 +128,7 @@ def _row(series: Series, cells: tuple[Cell, ...], folds: Folds, seeds: frozenset
         notes=(
             *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
             *_earlier(series),
+            *shown.notes(),
             *_flags(series),
         ),
     )
@@ -115,7 +138,9 @@ def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
     if seed not in series.by_seed:
         return f"seed {seed} is missing"
     lacking = [f"fold {fold}" for fold in folds if fold not in series.by_seed[seed]]
-    lacking = lacking or [cell.column for cell in cells if seed not in cell.sample.by_seed]
+    lacking = lacking or [
+        cell.column for cell in cells if not cell.complete and seed not in cell.sample.by_seed
+    ]
     return f"seed {seed} lacks {', '.join(lacking)}" if lacking else ""
 
 
@@ -124,12 +149,19 @@ def _earlier(series: Series) -> Iterator[str]:
         yield f"runs of an earlier version left out: {series.left_out}"
 
 
-def _flags(series: Series) -> Iterator[str]:
-    """Give every flag once, with its seeds unless all seeds have it."""
+def _flags(series: Series) -> tuple[str, ...]:
     by_seed = {
-        seed: united(run.flags for run in by_fold.values())
+        seed: _once("fold", {fold: run.flags for fold, run in by_fold.items()})
         for seed, by_fold in series.by_seed.items()
     }
-    for flag in united(by_seed.values()):
-        seeds = [str(seed) for seed, flags in by_seed.items() if flag in flags]
-        yield flag if len(seeds) == len(by_seed) else f"seed {', '.join(seeds)}: {flag}"
+    return _once("seed", by_seed)
+
+
+def _once(word: str, flags: Mapping[Any, Sequence[str]]) -> tuple[str, ...]:
+    """Give every flag once, with the seeds or folds that have it unless all have it."""
+
+    def told(flag: str) -> str:
+        having = [str(key) for key, found in flags.items() if flag in found]
+        return flag if len(having) == len(flags) else f"{word} {', '.join(having)}: {flag}"
+
+    return tuple(map(told, united(flags.values())))

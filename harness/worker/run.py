@@ -24,6 +24,8 @@ from harness.worker.journal import Journal
 from harness.worker.likelihood import likelihoods
 from methods.base import size
 
+FEWEST_ROWS = 10
+
 
 def execute(folder: RunFolder) -> None:
     """Run the job of `folder` to its result.
@@ -134,8 +136,11 @@ class Run:
         """Encode the rows to train and to validate on; count those that are cut or dropped."""
         spec, limit = self.spec, self.limit(model)
         found, counts = encode.examples(self.rows.train, tokenizer, spec.protocol, limit)
-        if not found:
-            raise ValueError(f"no training row has an answer within {limit} tokens")
+        if len(found) < FEWEST_ROWS:
+            raise ValueError(
+                f"{len(found) or 'no'} training rows have an answer within {limit} tokens; at "
+                f"least {FEWEST_ROWS} are needed to train and to validate"
+            )
         if self.rows.validation:
             held, _ = encode.examples(self.rows.validation, tokenizer, spec.protocol, limit)
             # As many as other groups validate on; the rows of all sets take turns.

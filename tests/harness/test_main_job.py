@@ -186,4 +186,4 @@ def test_a_training_set_with_no_row_that_fits_is_a_failure_with_a_reason(
 ) -> None:
     done = harness(tmp_path, *ONE, "--set", "protocol.max_length=16")
     assert done.returncode == 1
-    assert done.stderr.count("no training row has an answer within 16 tokens") == 1
+    assert done.stderr.count("no training rows have an answer within 16 tokens") == 1

@@ -1,5 +1,6 @@
 """The three protocols, spelled out. In templates a dot stands for a space and ends are marked."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,16 @@ def test_the_name_does_not_depend_on_the_order_of_the_settings() -> None:
     fields = ["protocol.max_new_tokens=64", "protocol.beams=2"]
     names = {settled(*order).id for order in (fields, fields[::-1])}
     assert names == {"paper[beams=2,max_new_tokens=64]"}
+
+
+def test_a_setting_that_changes_nothing_makes_no_other_protocol() -> None:
+    assert settled("protocol.loss=all", "protocol.max_new_tokens=256") == PAPER
+
+
+def test_a_template_of_the_users_is_named_by_its_hash() -> None:
+    names = {settled(f"protocol.prompt=Now answer this: {{instruction}}{end}").id for end in "?!"}
+    assert len(names) == 2
+    assert all(re.fullmatch(r"paper\[prompt=[0-9a-f]{8}\]", name) for name in names)
 
 
 def test_a_protocol_without_settings_keeps_its_name() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import grid, plugins
+from harness import plugins
 from harness.errors import UserError
 from harness.plan import Wish, plan
 from harness.rows import Rows, load
@@ -55,7 +55,7 @@ def test_a_group_with_folds_is_planned_as_a_run_for_each_fold_and_seed(jobs: lis
 
 
 def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[Job]) -> None:
-    assert len({grid.name(job) for job in jobs}) == 10
+    assert len({job.name for job in jobs}) == 10
 
 
 def test_a_group_without_folds_is_one_run_a_seed(wish: Wish) -> None:

@@ -257,13 +257,26 @@ def test_a_perplexity_beyond_the_largest_number_is_left_out(
     assert {name for name, metric, _ in scores if metric == "bleu"} == {"dolly", "webgpt", POOLED}
 
 
-def test_references_that_no_perplexity_was_taken_of_are_told(
+def test_references_that_were_cut_for_perplexity_are_counted_in_flags(
     texts: RunFolder, judged: Callable[..., tuple[Scored, list[str]]]
 ) -> None:
-    texts.write_lines("likelihoods/dolly.jsonl", [])
-    scores, flags = judged(REFERENCES)
+    (line,) = texts.read_lines("likelihoods/dolly.jsonl")
+    texts.write_lines("likelihoods/dolly.jsonl", [{**line, "cut": True}])
+    _, flags = judged(REFERENCES)
+    assert len(flags) == 1
+    assert flags[0].startswith("dolly: 1 references")
+    assert "cut for perplexity" in flags[0]
+
+
+def test_a_set_none_of_whose_references_could_be_read_has_no_perplexity(
+    texts: RunFolder, judged: Callable[..., tuple[Scored, list[str]]]
+) -> None:
+    # A prompt that fills the model's context leaves no token of the answer.
+    line = {"answer": 0.0, "answer_tokens": 0, "text": 4 * log(2), "text_tokens": 4, "cut": True}
+    texts.write_lines("likelihoods/dolly.jsonl", [line])
+    scores, _ = judged(REFERENCES)
     assert ("dolly", "perplexity", "") not in scores
-    assert [flag for flag in flags if flag.startswith("dolly: 1 ") and "perplexity" in flag]
+    assert scores["webgpt", "perplexity", ""].value == pytest.approx(32)
 
 
 def test_meteor_is_measured_or_said_to_be_missing_and_never_zero(

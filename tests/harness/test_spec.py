@@ -22,8 +22,8 @@ OTHER = {
 FIXED = (("train", "version"), ("protocol", "bos"))
 """Have one value, which can only be changed in the code."""
 
-LABEL = ("method", "label")
-"""How people call a method; no part of what a run is named by."""
+NAMES = {"label", "title"}
+"""How people call a method or a file; no part of what a run is named by."""
 
 SEEDS, FOLD, METHOD, BACKBONE = "seeds", "fold", "method", "backbone"
 
@@ -62,7 +62,9 @@ def changed(one: Spec, path: tuple[Any, ...]) -> Spec:
 
 def paths(one: Spec) -> list[tuple[Any, ...]]:
     return [
-        path for path in leaves(json.loads(one.model_dump_json())) if path not in (*FIXED, LABEL)
+        path
+        for path in leaves(json.loads(one.model_dump_json()))
+        if path not in FIXED and path[-1] not in NAMES
     ]
 
 
@@ -84,10 +86,14 @@ def test_a_setting_ignores_method_backbone_seeds_and_fold_and_nothing_else(
     assert not same & moved
 
 
-def test_a_label_is_no_part_of_a_runs_name(spec: Callable[..., Spec]) -> None:
+def test_what_things_are_called_is_no_part_of_a_runs_name(spec: Callable[..., Spec]) -> None:
     one = spec()
-    other = spec(method=one.method.model_copy(update={"label": "lora:another-name"}))
-    assert (other.run_id, other.series) == (one.run_id, one.series)
+    names = [path for path in leaves(json.loads(one.model_dump_json())) if path[-1] in NAMES]
+    assert len(names) == 4  # the method, the training set and two test sets
+    for path in names:
+        other = changed(one, path)
+        assert other != one
+        assert (other.run_id, other.series, other.setting) == (one.run_id, one.series, one.setting)
 
 
 def test_a_series_ignores_seeds_and_fold_and_nothing_else(spec: Callable[..., Spec]) -> None:

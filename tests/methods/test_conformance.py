@@ -21,13 +21,12 @@ SHAPES = (checks.starts_as_the_base, checks.cached_equals_uncached, checks.count
 
 
 def cases() -> Iterator[Any]:
-    """Pair methods and models with checks; one process makes a trained adapter once for all."""
+    """Pair methods and models with checks."""
     for name in plugins.names("methods"):
         for model in BUILDS:
-            group = pytest.mark.xdist_group(f"{name}-{model}")
             for check in CHECKS if model in EVERY_CHECK else SHAPES:
                 case = f"{name}-{check.__name__}-{model}"
-                yield pytest.param(name, check, model, id=case, marks=group)
+                yield pytest.param(name, check, model, id=case)
 
 
 @pytest.mark.parametrize(("name", "check", "model"), list(cases()))

@@ -65,6 +65,34 @@ def test_clean_scores_of_fewer_benchmarks_make_no_average(make: Make, run: Run) 
     assert means(table, 1)["clean macro"] is None
 
 
+def test_benchmarks_without_a_clean_row_are_named_and_the_averages_are_of_the_others(
+    make: Make,
+) -> None:
+    plain = {"addsub": (0.9, 50), "singleeq": (0.8, 50), **PLAIN}
+    all_scores = (*scores("accuracy", plain, True), *scores("clean accuracy", CLEAN, False))
+    (table,) = tables([make(scores=all_scores)], clean=True)
+    assert means(table)["clean micro"] == pytest.approx(62 / 120)
+    assert table.blocks[0].rows[0].notes == (
+        "clean averages without addsub, singleeq: no row of theirs is clean",
+    )
+    assert table.blocks[0].rows[0].cells[-1].complete
+
+
+def test_no_clean_row_at_all_shows_a_dash_and_is_no_gap_of_seeds(make: Make) -> None:
+    runs = [make(seed=seed, scores=tuple(scores("accuracy", PLAIN, True))) for seed in (1, 2)]
+    (table,) = tables(runs, clean=True)
+    assert means(table)["clean micro"] is means(table)["clean macro"] is None
+    assert table.blocks[0].rows[0].notes == ("no clean rows",)
+    lora = render([table], "markdown").splitlines()[6]
+    assert lora.split("|")[2].strip() == "lora"
+    assert [cell.strip() for cell in lora.split("|")[-3:-1]] == ["-", "-"]
+
+
+def test_no_word_is_said_of_clean_rows_unless_asked_for(make: Make) -> None:
+    (table,) = tables([make(scores=tuple(scores("accuracy", PLAIN, True)))])
+    assert table.blocks[0].rows[0].notes == ()
+
+
 def test_only_the_plain_accuracy_has_clean_averages(make: Make, run: Run) -> None:
     likelihood = scores("option likelihood", PLAIN, True, "")
     found = tables([make(scores=(*run.scores, *likelihood))], clean=True)

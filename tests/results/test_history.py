@@ -27,13 +27,13 @@ def test_the_history_tells_fold_and_pooled_score_of_the_first_metric(make: Make)
         Score("dolly", "bleu", "", True, 31.0, 10),
     )
     text = markdown(history([make(fold=3, scores=scores)]))
-    assert "| 2333 |    3 | perplexity 8.12 (all) | sample data |" in text
+    assert "| math  | paper/1  | 2333 |    3 | perplexity 8.12 (all) | sample data |" in text
 
 
 def test_a_failed_attempt_shows_the_first_line_of_its_reason(make: Make) -> None:
     text = markdown(history([make(status="failed", scores=(), reason="out of memory\nlog")]))
     assert text.splitlines()[2].endswith(
-        "| lora   | tiny     | math  | 2333 |    - | -       | sample data; out of memory |"
+        "| math  | paper/1  | 2333 |    - | -       | sample data; out of memory |"
     )
     assert "log" not in text
 
@@ -42,6 +42,7 @@ def test_the_history_is_readable_by_machines(make: Make) -> None:
     (entry,) = json.loads(json_text(history([make()])))
     assert entry["started"] == "2026-01-01T00:00:00+00:00"
     assert entry["marks"] == ["sample data"]
+    assert entry["protocol"] == "paper/1"
 
 
 def test_a_run_is_shown_with_all_that_is_stored_of_it(make: Make) -> None:

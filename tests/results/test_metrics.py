@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from results.comparison import compare, markdown
 from results.formats import names, render
 from results.record import POOLED, Run, Score
 from results.standing import Cell
-from results.statistics import Welch
+from results.statistics import Undefined, Welch
 from results.table import Table, tables
 
 Make = Callable[..., Run]
@@ -116,6 +117,59 @@ def test_bleu_is_tested_as_it_is_and_its_signature_is_told(both: list[Table]) ->
     assert "Bold: best;" in text
     assert "logarithm" not in text
     assert "Signature: tok:13a." in text
+
+
+def scored(make: Make, method: str, seed: int, value: float, signature: str, **facts: Any) -> Run:
+    score = Score("dolly", "bleu", "", True, value, 9, signature=signature)
+    return make(method, seed, scores=(score,), **facts)
+
+
+@pytest.fixture
+def of_two_signatures(make: Make) -> list[Run]:
+    """Make hycam better beyond chance, if its scores compared with those of lora."""
+    return [
+        scored(make, method, seed, value + seed, signature)
+        for method, value, signature in (("hycam", 60, "tok:13a"), ("lora", 20, "tok:intl"))
+        for seed in (0, 1)
+    ]
+
+
+def test_scores_of_two_signatures_are_neither_ranked_nor_tested(
+    of_two_signatures: list[Run],
+) -> None:
+    (table,) = tables(of_two_signatures)
+    cells = [cell for row in table.blocks[0].rows for cell in row.cells]
+    assert {cell.standing for cell in cells} == {""}
+    assert {cell.starred for cell in cells} == {False}
+    assert {cell.test for cell in cells} == {Undefined("scores of two signatures do not compare")}
+    assert cells[0].sample.mean == 60.5
+
+
+@pytest.mark.parametrize("name", ["latex", "markdown"])
+def test_scores_of_two_signatures_are_told_below(of_two_signatures: list[Run], name: str) -> None:
+    text = render(tables(of_two_signatures), name)
+    assert "Scores of two signatures do not compare: tok:13a; tok:intl." in text.replace(
+        "tok:intl; tok:13a", "tok:13a; tok:intl"
+    )
+    assert "Signature:" not in text
+
+
+def test_a_comparison_over_two_signatures_has_no_p_and_says_why(
+    of_two_signatures: list[Run],
+) -> None:
+    (one,) = compare(of_two_signatures, "hycam", "lora")
+    assert {contrast.test for contrast in one.contrasts} == {
+        Undefined("scores of two signatures do not compare")
+    }
+    assert any("tok:13a" in note and "tok:intl" in note for note in one.notes)
+
+
+def test_the_signature_of_an_attempt_that_was_replaced_does_not_count(make: Make) -> None:
+    old = scored(make, "lora", 0, 20, "tok:intl")
+    new = scored(make, "lora", 0, 20, "tok:13a", minute=1)
+    (table,) = tables([old, new, scored(make, "hycam", 0, 60, "tok:13a")])
+    assert table.signatures == ("tok:13a",)
+    assert [row.cells[0].standing for row in table.blocks[0].rows] == ["best", "second"]
 
 
 def test_an_unknown_metric_is_printed_plainly_and_higher_is_better(make: Make) -> None:

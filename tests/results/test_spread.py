@@ -7,7 +7,7 @@ import pytest
 
 from results.json_text import json_text
 from results.record import Run, Score
-from results.spread import Change, MethodSpread, Spread, markdown, spread
+from results.spread import Change, Reading, Spread, markdown, spread
 
 Make = Callable[..., Run]
 Read = Mapping[str, tuple[float, int]]
@@ -36,19 +36,46 @@ def runs(make: Make) -> list[Run]:
     return [make(method, seed, scores=scores(found)) for (method, seed), found in read.items()]
 
 
-def by_method(one: Spread) -> dict[str, MethodSpread]:
-    return {found.method: found for found in one.methods}
+def readings(one: Spread, method: str, benchmark: str = "micro") -> tuple[Reading, ...]:
+    (found,) = (found for found in one.methods if found.method == method)
+    (line,) = (line for line in found.lines if line.benchmark == benchmark)
+    return line.readings
+
+
+def ranks(one: Spread, average: str) -> dict[str, list[int | None]]:
+    return {
+        found.method: [read.rank for read in readings(one, found.method, average)]
+        for found in one.methods
+    }
 
 
 def test_micro_and_unparsed_are_pooled_over_benchmarks_and_averaged_over_seeds(
     runs: list[Run],
 ) -> None:
     (one,) = spread(runs)
-    strict = by_method(one)["dypam"].readings[1]
+    strict = readings(one, "dypam")[1]
     # By hand: (48 + 300) / 400 = 0.87 and (52 + 300) / 400 = 0.88; (8 + 16) / 800 = 0.03.
     assert strict.extractor == "strict"
-    assert strict.micro == pytest.approx(0.875)
+    assert strict.accuracy == pytest.approx(0.875)
     assert strict.unparsed == pytest.approx(0.03)
+
+
+def test_macro_counts_every_benchmark_the_same(runs: list[Run]) -> None:
+    (one,) = spread(runs)
+    strict = readings(one, "dypam", "macro")[1]
+    # By hand: (0.50 + 1) / 2 with 0.50 the mean of 0.48 and 0.52; (0.12 + 0) / 2.
+    assert strict.accuracy == pytest.approx(0.75)
+    assert strict.unparsed == pytest.approx(0.06)
+
+
+def test_every_benchmark_has_a_line_below_the_averages_and_no_rank(runs: list[Run]) -> None:
+    (one,) = spread(runs)
+    assert [line.benchmark for line in one.methods[0].lines] == ["micro", "macro", "gsm8k", "aqua"]
+    assert readings(one, "lora", "gsm8k") == (
+        Reading("paper", 0.6, None, 0.02),
+        Reading("strict", 0.2, None, 0.4),
+    )
+    assert {read.accuracy for read in readings(one, "lora", "aqua")} == {1.0}
 
 
 def test_the_extractor_of_the_protocol_comes_first(runs: list[Run]) -> None:
@@ -59,15 +86,39 @@ def test_the_extractor_of_the_protocol_comes_first(runs: list[Run]) -> None:
 def test_the_difference_is_of_the_largest_and_the_smallest(runs: list[Run]) -> None:
     (one,) = spread(runs)
     # By hand: lora has (60 + 300) / 400 = 0.9 and (20 + 300) / 400 = 0.8.
-    assert by_method(one)["lora"].difference == pytest.approx(0.1)
+    differences = [line.difference for line in one.methods[1].lines]
+    # macro (0.6 + 1) / 2 less (0.2 + 1) / 2, gsm8k 0.6 less 0.2, aqua always 1.
+    assert differences == pytest.approx([0.1, 0.2, 0.4, 0.0])
 
 
 def test_a_change_of_order_is_named_with_the_extractors_of_each(runs: list[Run]) -> None:
     (one,) = spread(runs)
-    ranks = {name: [x.rank for x in found.readings] for name, found in by_method(one).items()}
-    assert ranks == {"dypam": [2, 1], "lora": [1, 2]}
-    assert one.changes == (Change(("dypam", "lora"), ("strict",), ("paper",)),)
-    assert "dypam is ahead of lora under strict, but behind it under paper." in markdown([one])
+    for average in ("micro", "macro"):
+        assert ranks(one, average) == {"dypam": [2, 1], "lora": [1, 2]}
+        assert Change(average, ("dypam", "lora"), ("strict",), ("paper",)) in one.changes
+        sentence = "dypam is ahead of lora under strict, but behind it under paper."
+        assert f"In {average}, {sentence}" in markdown([one])
+
+
+def test_an_order_that_changes_in_macro_alone_is_told(make: Make) -> None:
+    # aqua has 300 rows, gsm8k 100: a is always ahead in micro. By hand, in hundredths:
+    # macro 90, 90 against 85, 95.
+    rights = {"a": {"paper": (80, 100), "strict": (80, 100)}, "b": {"paper": (80, 90)}}
+    rights["b"]["strict"] = (100, 90)
+    runs = [
+        make(
+            method,
+            scores=tuple(
+                Score(name, "accuracy", extractor, extractor == "paper", right / 100, rows)
+                for extractor, (gsm8k, aqua) in read.items()
+                for name, right, rows in (("gsm8k", gsm8k, 100), ("aqua", aqua, 300))
+            ),
+        )
+        for method, read in rights.items()
+    ]
+    (one,) = spread(runs)
+    assert ranks(one, "micro") == {"a": [1, 1], "b": [2, 2]}
+    assert one.changes == (Change("macro", ("a", "b"), ("paper",), ("strict",)),)
 
 
 def test_equal_under_one_extractor_is_no_change_of_order(make: Make) -> None:
@@ -76,8 +127,7 @@ def test_equal_under_one_extractor_is_no_change_of_order(make: Make) -> None:
         "b": {"paper": (0.5, 0), "strict": (0.4, 0)},
     }
     (one,) = spread(make(name, scores=scores(found)) for name, found in read.items())
-    ranks = {name: [x.rank for x in found.readings] for name, found in by_method(one).items()}
-    assert ranks == {"a": [1, 1], "b": [1, 2]}
+    assert ranks(one, "micro") == {"a": [1, 1], "b": [1, 2]}
     assert one.changes == ()
     assert "No two methods change their order between the extractors." in markdown([one])
 
@@ -88,15 +138,18 @@ def test_an_extractor_that_a_run_lacks_has_no_number_and_no_rank(make: Make) -> 
         "b": {"paper": (0.7, 0)},
     }
     (one,) = spread(make(name, scores=scores(found)) for name, found in read.items())
-    strict = by_method(one)["b"].readings[1]
-    assert (strict.micro, strict.rank, strict.unparsed) == (None, None, None)
-    assert by_method(one)["a"].readings[1].rank == 1
+    assert readings(one, "b")[1] == Reading("strict", None, None, None)
+    assert readings(one, "a")[1].rank == 1
 
 
 def test_markdown_shows_accuracy_rank_and_unparsed_of_each_extractor(runs: list[Run]) -> None:
     text = markdown(spread(runs))
-    assert "math, protocol paper/1, accuracy in percent, micro, mean over seeds" in text
-    assert "| lora   |     2 | 90.00 |    1 |       0.50 |  80.00 |    2 |      10.00 |" in text
+    assert "math, protocol paper/1, accuracy in percent, mean over seeds" in text
+    for line in (
+        "| lora   |     2 | micro     |  90.00 |    1 |       0.50 |  80.00 |    2 |      10.00 |",
+        "| lora   |     2 | gsm8k     |  60.00 |    - |       2.00 |  20.00 |    - |      40.00 |",
+    ):
+        assert line in text
     assert "sample data" in text
 
 
@@ -105,7 +158,7 @@ def test_the_mean_over_folds_is_taken_within_a_seed(make: Make) -> None:
     runs = [make(fold=fold, scores=scores({"paper": (x, 0)})) for fold, x in folds.items()]
     (one,) = spread(runs)
     # By hand: (20 + 300) / 400 = 0.8 and (60 + 300) / 400 = 0.9.
-    assert one.methods[0].readings[0].micro == pytest.approx(0.85)
+    assert readings(one, "lora")[0].accuracy == pytest.approx(0.85)
     assert "mean over 2 folds" in markdown([one])
 
 
@@ -115,5 +168,7 @@ def test_runs_without_accuracies_have_no_spread(make: Make) -> None:
 
 def test_the_spread_is_readable_by_machines(runs: list[Run]) -> None:
     (one,) = json.loads(json_text(spread(runs)))
-    assert one["methods"][1]["readings"][0]["rank"] == 1
+    micro, _, gsm8k, _ = one["methods"][1]["lines"]
+    assert micro["readings"][0]["rank"] == 1
+    assert gsm8k["readings"][0]["unparsed"] == 0.02
     assert one["changes"][0]["second_ahead"] == ["paper"]
