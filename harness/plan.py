@@ -12,9 +12,10 @@ from harness.backbones import Located
 from harness.errors import UserError, unknown
 from harness.protocol import PAPER, Protocol
 from harness.request import Faults
+from harness.rows import training_set
 from harness.runfolder import Job
 from harness.spec import BatchPlan, Data, MethodSpec, Precision, Recipe, Seeds, Spec
-from tasks.data.sets import DataSet, load_own, load_test, load_training, pooled
+from tasks.data.sets import DataSet, load_test, pooled
 
 FEWEST_ROWS = 20
 
@@ -43,12 +44,7 @@ def plan(wish: Wish) -> list[Job]:
     """
     faults = Faults()
     places = faults.each(backbones.locate, request.split_list(wish.backbones) or [""])
-    methods = []
-    for text in request.split_list(wish.methods) or [""]:
-        if text == "all":
-            methods += faults.each(lambda name: _fitting(name, places), plugins.names("methods"))
-        else:
-            methods += faults.each(_method, [text])
+    methods = _methods(wish.methods, places, faults)
     seeds = faults.each(request.parse_seeds, [wish.seeds])
     tasks = faults.each(request.parse_tasks, [wish.tasks])
     group, names = tasks[0] if tasks else ("", ())
@@ -104,6 +100,17 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
 
 
+def _methods(text: str, places: Sequence[Located], faults: Faults) -> list[MethodSpec]:
+    """Complete every method that is asked for, and each there is for `all`."""
+    found = []
+    for one in request.split_list(text) or [""]:
+        if one == "all":
+            found += faults.each(lambda name: _fitting(name, places), plugins.names("methods"))
+        else:
+            found += faults.each(_method, [one])
+    return found
+
+
 def _method(text: str) -> MethodSpec:
     return hyperparameters.complete(request.parse_method(text))
 
@@ -148,19 +155,22 @@ def _training_set(name: str, tests: Mapping[str, DataSet], wish: Wish) -> Data:
                 "those of the other folds."
             )
         return _described(pooled(group, tests))
+    found = training_set(name, wish.data, wish.train_data)
     if wish.train_data:
-        own = load_own(wish.train_data, group)
-        for tested, one in tests.items():
-            if own.sha256 == one.sha256:
-                raise UserError(f"--train-data {wish.train_data}: that is what {tested} tests on.")
-        if len(own.rows) < FEWEST_ROWS:
-            raise UserError(
-                f"--train-data {wish.train_data}: {len(own.rows)} rows; at least {FEWEST_ROWS} "
-                "are needed to train and to validate."
-            )
-        return _described(own)
-    benchmarks = map(plugins.benchmark, group.benchmarks)
-    return _described(load_training(name, group, benchmarks, wish.data))
+        _check_own(found, tests, wish.train_data)
+    return _described(found)
+
+
+def _check_own(found: DataSet, tests: Mapping[str, DataSet], path: Path) -> None:
+    """Refuse a file of the user's that is a test set, or too short to train and to validate on."""
+    for tested, one in tests.items():
+        if found.sha256 == one.sha256:
+            raise UserError(f"--train-data {path}: that is what {tested} tests on.")
+    if len(found.rows) < FEWEST_ROWS:
+        raise UserError(
+            f"--train-data {path}: {len(found.rows)} rows; at least {FEWEST_ROWS} "
+            "are needed to train and to validate."
+        )
 
 
 def _test_set(name: str, folder: Path | None) -> DataSet:

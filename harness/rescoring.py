@@ -42,7 +42,10 @@ def _rescored(folder: RunFolder) -> list[str]:
     job, result = folder.job(), folder.read("result.json")
     with folder.locked():
         judged = score(folder, job.spec, rows.load(job))
-        judged["scores"] += _no_longer_measured(result["scores"], judged["scores"])
+        kept = _no_longer_measured(result["scores"], judged["scores"])
+        judged["scores"] += kept
+        unmeasured = tuple(f"{one['metric']} is not measured" for one in kept)
+        judged["flags"] = [flag for flag in judged["flags"] if not flag.startswith(unmeasured)]
         folder.write("result.json", result | judged)
     before, after = (
         {(s["benchmark"], s["metric"]): s["value"] for s in one["scores"] if s["headline"]}

@@ -33,7 +33,8 @@ def load(job: Job) -> Rows:
         for name, planned in spec.tests.items()
     }
     if spec.fold is None:
-        train = _unchanged(_training(job, folder), spec.train_data).rows
+        file = None if job.train_file is None else Path(job.train_file)
+        train = _unchanged(training_set(spec.group, folder, file), spec.train_data).rows
         validation: tuple[Row, ...] = ()
         tests = {name: one.rows for name, one in sets.items()}
     else:
@@ -45,12 +46,17 @@ def load(job: Job) -> Rows:
     return Rows(train[: spec.train_limit], validation, limited)
 
 
-def _training(job: Job, folder: Path | None) -> DataSet:
-    group = plugins.group(job.spec.group)
-    if job.train_file is not None:
-        return load_own(Path(job.train_file), group)
-    benchmarks = [plugins.benchmark(name) for name in group.benchmarks]
-    return load_training(job.spec.group, group, benchmarks, folder)
+def training_set(name: str, folder: Path | None, file: Path | None) -> DataSet:
+    """Load what the group `name` trains on: the user's file if there is one, else its own set.
+
+    Raises:
+        DataError: It is missing, not what it should be, or holds the test sets.
+    """
+    group = plugins.group(name)
+    if file is not None:
+        return load_own(file, group)
+    benchmarks = [plugins.benchmark(one) for one in group.benchmarks]
+    return load_training(name, group, benchmarks, folder)
 
 
 def _unchanged(found: DataSet, planned: Data) -> DataSet:

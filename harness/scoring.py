@@ -46,6 +46,10 @@ def score(folder: RunFolder, spec: Spec, rows: Rows) -> dict[str, list[Any]]:
         found, missing = _of_texts(POOLED, texts)
         scores += found
         flags += missing
+    # Only now: a run that cannot be scored is left as it was.
+    for one in judged:
+        if one.verdicts:
+            folder.write_lines(f"verdicts/{one.name}.jsonl", one.verdicts)
     return {"scores": scores, "flags": flags + _of_training(folder)}
 
 
@@ -65,8 +69,6 @@ class Judged:
         """Places of test rows that the training set holds."""
         self.completions = [self.protocol.heard(line["text"]) for line in self.lines]
         self.verdicts = verdicts(self.benchmark, self.rows, self.completions)
-        if self.benchmark.extractors:
-            folder.write_lines(f"verdicts/{name}.jsonl", self.verdicts)
 
     def scores(self) -> Scores:
         """Give every score of the benchmark."""
