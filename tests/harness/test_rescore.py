@@ -20,6 +20,7 @@ from tasks.data.sets import DataSet, load_test, load_training
 Command = Callable[..., Any]
 
 ROWS = 4
+PAIR = ("gsm8k", "svamp")
 RESULT: dict[str, Any] = {
     "started": 1_767_225_600.5,
     "seconds": {"wall": 12.0},
@@ -183,6 +184,25 @@ def test_a_run_that_lacks_generations_is_left_as_it_is_and_named(
     folder = make()
     folder.drop("generations/gsm8k.jsonl")
     assert "generations" in refused(harness, tmp_path, folder)
+
+
+def test_a_run_of_which_one_benchmark_cannot_be_scored_keeps_the_verdicts_of_the_others(
+    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
+) -> None:
+    tests = {name: described(load_test(name, plugins.benchmark(name), None)) for name in PAIR}
+    folder = make(tests=tests)
+    refused(harness, tmp_path, folder)
+    assert not folder.has("verdicts/gsm8k.jsonl")
+
+
+def test_a_score_of_a_metric_that_cannot_be_measured_here_stays(
+    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
+) -> None:
+    folder = make()
+    fields = {"benchmark": "gsm8k", "metric": "meteor", "extractor": "", "headline": True}
+    folder.write("result.json", {**RESULT, "scores": [{**fields, "value": 12.5, "n": ROWS}]})
+    harness(tmp_path, "rescore")
+    assert [run.headline("meteor")["gsm8k"].value for run in stored(tmp_path)] == [12.5]
 
 
 @pytest.mark.parametrize("count", [3, 5])
