@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.spec import Backbone
+from harness.spec.spec import Backbone
 
 TINY = Path(__file__).parent / "tiny" / "model"
 FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness.errors import UserError
 
 if TYPE_CHECKING:
-    from methods.base import Method
-    from tasks.base import Benchmark, Group
+    from methods.contract import Method
+    from tasks.contract import Benchmark, Group
 
 Kind = Literal["methods", "tasks", "groups"]
 
@@ -40,7 +40,7 @@ def method(name: str) -> "Method":
         UserError: PEFT has no such type, or it is not one that adapts layers.
     """
     if name.startswith(OF_PEFT):
-        from methods.base import of_peft  # noqa: PLC0415 (start-up time)
+        from methods.contract import of_peft  # noqa: PLC0415 (start-up time)
 
         kind = name.removeprefix(OF_PEFT)
         if kind.lower() in _files("methods"):
@@ -127,7 +127,7 @@ def _source(kind: Kind, name: str) -> Path:
 def _files(kind: Kind) -> frozenset[str]:
     package = import_module(PACKAGES[kind])
     found = (module for module in pkgutil.iter_modules(package.__path__) if not module.ispkg)
-    return frozenset(module.name for module in found if module.name != "base")
+    return frozenset(module.name for module in found if module.name != "contract")
 
 
 @cache

@@ -54,7 +54,7 @@ from peft.tuners.adalora import AdaLoraLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, fits_rank, require, targeted
+from methods.contract import Method, fits_rank, require, targeted
 from methods.training.hooks import Plan, StepHooks
 
 PLACEHOLDER = 10**9

@@ -37,7 +37,7 @@ from peft.tuners.boft import layer as peft_layer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, require, targeted
+from methods.contract import Method, require, targeted
 
 
 class BlockDiagonal:

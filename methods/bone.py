@@ -27,7 +27,7 @@ from peft import MissConfig, PeftModel
 from peft.tuners.miss.layer import MissLayer
 from transformers import PreTrainedModel
 
-from methods.base import Method, require, targeted
+from methods.contract import Method, require, targeted
 
 
 def check(config: MissConfig, model: PreTrainedModel) -> None:

@@ -23,7 +23,7 @@ Variants: `rosa-paper`, `zero-start`, and `small` (b = 16).
 from peft import C3AConfig
 from transformers import PreTrainedModel
 
-from methods.base import Method, require, targeted
+from methods.contract import Method, require, targeted
 
 
 def check(config: C3AConfig, model: PreTrainedModel) -> None:

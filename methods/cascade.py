@@ -75,7 +75,7 @@ from torch.autograd import Function
 from torch.nn.functional import embedding_bag
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require, targeted
+from methods.contract import Method, register, require, targeted
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
 from methods.tuners.linear import LinearTuner

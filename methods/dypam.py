@@ -41,7 +41,7 @@ from peft import PeftConfig
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require
+from methods.contract import Method, register, require
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (
     AttentionTuner,

@@ -26,7 +26,7 @@ the size that it has in the paper).
 from peft import FourierFTConfig
 from transformers import PreTrainedModel
 
-from methods.base import Method, targeted
+from methods.contract import Method, targeted
 
 
 def check(config: FourierFTConfig, model: PreTrainedModel) -> None:

@@ -33,7 +33,7 @@ from peft import PeftConfig
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, register
+from methods.contract import Method, register
 from methods.tuners.adapter import NativeTuner
 from methods.tuners.copies import CopyLayer
 

@@ -55,7 +55,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require
+from methods.contract import Method, register, require
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (

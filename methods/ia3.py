@@ -21,7 +21,7 @@ from peft import IA3Config
 from peft.tuners.ia3 import IA3Model
 from transformers import PreTrainedModel
 
-from methods.base import Method, targeted
+from methods.contract import Method, targeted
 
 
 def parameters(config: IA3Config, model: PreTrainedModel) -> int:

@@ -34,7 +34,7 @@ from peft.utils import TRANSFORMERS_MODELS_TO_LNTUNING_TARGET_MODULES_MAPPING as
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.base import Method
+from methods.contract import Method
 
 NORMS = [
     "input_layernorm",

@@ -51,7 +51,7 @@ from peft import PeftConfig, PeftModel
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require, targeted
+from methods.contract import Method, register, require, targeted
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
 from methods.tuners.linear import LinearTuner

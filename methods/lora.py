@@ -18,7 +18,7 @@ layer selection and put LoRA on queries and keys in place of its modulation, `ro
 from peft import LoraConfig
 from transformers import PreTrainedModel
 
-from methods.base import Method, fits_rank, targeted
+from methods.contract import Method, fits_rank, targeted
 
 
 def parameters(config: LoraConfig, model: PreTrainedModel) -> int:

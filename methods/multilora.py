@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require, targeted
+from methods.contract import Method, register, require, targeted
 from methods.tuners.adapter import Adapter
 from methods.tuners.linear import LinearTuner
 

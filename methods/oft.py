@@ -32,7 +32,7 @@ from peft.tuners.oft.layer import OFTLayer
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, require, targeted
+from methods.contract import Method, require, targeted
 
 
 class NotedOFTModel(OFTModel):

@@ -45,7 +45,7 @@ from torch import Tensor, nn
 from torch.nn.functional import silu
 from transformers import PreTrainedModel
 
-from methods.base import Method, register, require
+from methods.contract import Method, register, require
 from methods.training.layer_selection import LayerSelection
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (

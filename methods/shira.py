@@ -29,7 +29,7 @@ from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.base import Method, targeted
+from methods.contract import Method, targeted
 
 
 class CountableShiraModel(ShiraModel):

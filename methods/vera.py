@@ -21,7 +21,7 @@ Variants: `rosa-paper`.
 from peft import VeraConfig
 from transformers import PreTrainedModel
 
-from methods.base import Method, require, targeted
+from methods.contract import Method, require, targeted
 
 
 def check(config: VeraConfig, model: PreTrainedModel) -> None:

@@ -9,7 +9,7 @@ Ling et al., 2017. Program Induction by Rationale Generation.
 
 from tasks.answers.gold import letter
 from tasks.answers.letters import first_letter, same_letter, stated_letter
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(

@@ -10,7 +10,7 @@ Clark et al., 2018. Think you have Solved Question Answering? Try ARC, the AI2 R
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Extreme
 
 benchmark = Benchmark(

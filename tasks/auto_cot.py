@@ -8,7 +8,7 @@ it. It holds test questions of mathematics (621 of SVAMP's 1,000): train nothing
 tested there.
 """
 
-from tasks.base import HYCAM, Benchmark, DataFile
+from tasks.contract import HYCAM, Benchmark, DataFile
 from tasks.samples.instructions import ChainOfThought
 
 benchmark = Benchmark(

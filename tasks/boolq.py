@@ -9,7 +9,7 @@ passage that holds the answer is left out here. Always to say `true` is right in
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import TRUTH, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Comparison
 
 benchmark = Benchmark(

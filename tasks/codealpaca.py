@@ -6,7 +6,7 @@ Answer: def double(x): return 2 * x
 Chaudhary, 2023. Code Alpaca 20K. The substitute is the release of 2,017 rows.
 """
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.samples.instructions import Code
 
 benchmark = Benchmark(

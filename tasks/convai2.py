@@ -7,7 +7,7 @@ Dinan et al., 2019. The Second Conversational Intelligence Challenge. Its test s
 that its validation split is tested on: 1,000 dialogues, a row for each of their 7,801 replies.
 """
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.samples.chats import Chat
 
 benchmark = Benchmark(

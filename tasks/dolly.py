@@ -6,7 +6,7 @@ Answer: Iron, copper and tin.
 Conover et al., 2023. databricks-dolly-15k. The substitute holds its open questions alone.
 """
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.samples.instructions import Instruction
 
 benchmark = Benchmark(

@@ -9,7 +9,7 @@ the `output` column is a model's and often wrong.
 
 from tasks.answers.gold import number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(

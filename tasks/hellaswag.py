@@ -13,7 +13,7 @@ not the same. As both are called `hellaswag/test.json`, the published file is lo
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import ENDINGS, first_of, same_option, stated_of
-from tasks.base import LLM_ADAPTERS, Benchmark, DataFile
+from tasks.contract import LLM_ADAPTERS, Benchmark, DataFile
 from tasks.samples.choices import Continuation
 
 benchmark = Benchmark(

@@ -7,7 +7,7 @@ As ChatDoctor gathered it (Li et al., 2023), 7,321 rows. The substitute is anoth
 gathering from the same site.
 """
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.samples.instructions import Advice
 
 benchmark = Benchmark(

@@ -9,7 +9,7 @@ the training set of MAWPS, a source of Math10K, holds 452 of them.
 
 from tasks.answers.gold import number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(

@@ -10,7 +10,7 @@ Answering. Many questions are sentences to complete, without a question mark. Th
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Membership
 
 benchmark = Benchmark(

@@ -11,7 +11,7 @@ a paragraph of its own. The validation set is tested on, since the test set is h
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import SOLUTIONS, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Tool
 
 benchmark = Benchmark(

@@ -10,7 +10,7 @@ of them with two different gold answers, so that 100 % is out of reach.
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Feeling
 
 benchmark = Benchmark(

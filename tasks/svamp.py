@@ -8,7 +8,7 @@ Patel et al., 2021. Are NLP Models really able to Solve Simple Math Word Problem
 
 from tasks.answers.gold import number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
 
 benchmark = Benchmark(

@@ -6,7 +6,7 @@ Answer: Air scatters blue light more than red light, so that blue reaches us fro
 Nakano et al., 2021. WebGPT. Never at hand here: known by its number of rows.
 """
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.samples.instructions import Explanation
 
 benchmark = Benchmark(

@@ -10,7 +10,7 @@ space stands before "Answer format", where the other sets have a blank line.
 
 from tasks.answers.choices import completions, fault
 from tasks.answers.options import OPTIONS, first_of, same_option, stated_of
-from tasks.base import Benchmark, published_file
+from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Blank
 
 benchmark = Benchmark(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import listing
+from harness.commands import catalogue as listing
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if ".venv" not in path.parts)

@@ -10,8 +10,8 @@ pairs.
 import random
 from collections.abc import Iterator
 
-from harness.protocol import PAPER
-from tasks.base import Row
+from harness.protocols.base import PAPER
+from tasks.contract import Row
 from tasks.samples.problems import Arithmetic, WordProblem, word_problem
 
 FORMS = (

@@ -16,9 +16,9 @@ import time
 import traceback
 from pathlib import Path
 
-from harness.runfolder import AlreadyRunningError, RunFolder
-from harness.worker.run import execute
+from harness.worker.stages import execute
 from harness.worker.status import ELSEWHERE, FAILED
+from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
 

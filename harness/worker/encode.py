@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from harness.protocol import Protocol
-from tasks.base import Row
+from harness.protocols.base import Protocol
+from tasks.contract import Row
 
 IGNORED = -100
 """The label that the loss leaves out."""

@@ -19,8 +19,8 @@ from peft import PeftConfig, PeftModel
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from methods.base import Method
 from methods.conformance.models import VOCABULARY
+from methods.contract import Method
 
 PADDING, END = 0, 2
 ROUNDING = 1e-4

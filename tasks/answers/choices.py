@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from tasks.base import Row
+from tasks.contract import Row
 
 FORMAT = re.compile(r"Answer format: (\S+)\Z")
 

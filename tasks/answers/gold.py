@@ -2,7 +2,7 @@
 
 import math
 
-from tasks.base import Row
+from tasks.contract import Row
 
 
 def number(row: Row) -> str:

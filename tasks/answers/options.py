@@ -3,7 +3,7 @@
 import re
 
 from tasks.answers.statements import DENIED, alone, one_of, stated
-from tasks.base import Extractor
+from tasks.contract import Extractor
 
 TRUTH = ("true", "false")
 SOLUTIONS = ("solution1", "solution2")

@@ -15,7 +15,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from tasks.base import DataFile
+from tasks.contract import DataFile
 from tasks.data.files import DataError, locate, read
 from tasks.data.transfer import Progress, Transfer, UnavailableError
 

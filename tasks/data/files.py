@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.base import DataFile, Fault, Row
+from tasks.contract import DataFile, Fault, Row
 from tasks.data import layouts
 from tasks.data.layouts import Fields
 

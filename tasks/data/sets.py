@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from tasks.base import Benchmark, DataFile, Group, Kind, Row
+from tasks.contract import Benchmark, DataFile, Group, Kind, Row
 from tasks.data import folds
 from tasks.data.files import (
     TEST_FIELDS,

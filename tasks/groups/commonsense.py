@@ -4,7 +4,7 @@ The substitute holds 2,000 rows of the training set of each benchmark (of ARC-Ch
 without questions of the test sets, and none of HellaSwag, whose training set was not at hand.
 """
 
-from tasks.base import LLM_ADAPTERS, DataFile, Group
+from tasks.contract import LLM_ADAPTERS, DataFile, Group
 
 group = Group(
     title="Commonsense",

@@ -3,7 +3,7 @@
 The substitute holds 1,000 other dialogues of Persona-Chat.
 """
 
-from tasks.base import DataFile, Group
+from tasks.contract import DataFile, Group
 
 group = Group(
     title="Dialogue",

@@ -4,7 +4,7 @@ The substitute for Math10K holds GSM8K's training set, MAWPS' training set witho
 the test sets, and AQuA's development set, with worked answers.
 """
 
-from tasks.base import LLM_ADAPTERS, DataFile, Group
+from tasks.contract import LLM_ADAPTERS, DataFile, Group
 
 group = Group(
     title="Mathematics",

@@ -3,7 +3,7 @@
 MetaMathQA rephrases the training set of GSM8K, and MATH. The substitute is that training set.
 """
 
-from tasks.base import DataFile, Group
+from tasks.contract import DataFile, Group
 
 group = Group(
     title="MetaMath to GSM8K",

@@ -5,7 +5,7 @@ be tested once: so a fold tests a fifth, and the rest is divided 7:2 into traini
 of which at most `train.validation_rows` are looked at.
 """
 
-from tasks.base import Group
+from tasks.contract import Group
 
 group = Group(
     title="Multi-task",

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable
 from itertools import cycle, islice
 
-from tasks.base import Benchmark, Row
+from tasks.contract import Benchmark, Row
 from tasks.samples.form import Problem, distinct
 
 SEED = 2026

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from harness import plugins
-from harness.protocol import PAPER
-from harness.runfolder import Job
-from harness.spec import Backbone, BatchPlan, Data, MethodSpec, Recipe, Seeds, Spec
+from harness.protocols.base import PAPER
+from harness.spec.spec import Backbone, BatchPlan, Data, MethodSpec, Recipe, Seeds, Spec
+from results.runfolder.folder import Job
 
 SHAPE = {
     "model_type": "llama",
@@ -28,13 +28,13 @@ SHAPE = {
 }
 
 STAGES = '''
-"""Stands in for harness.worker.run, whose imports take seconds: a run does what its act.py says."""
+"""Stands in for the stages, whose imports take seconds: a run does what its act.py says."""
 import sys, types
 
 def execute(folder):
     exec((folder.path / "act.py").read_text(), {"folder": folder})
 
-stages = types.ModuleType("harness.worker.run")
+stages = types.ModuleType("harness.worker.stages")
 stages.execute = execute
 sys.modules[stages.__name__] = stages
 '''

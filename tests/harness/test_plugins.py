@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from harness import hyperparameters, listing, plugins
-from harness.request import parse_method, parse_tasks
+from harness import plugins
+from harness.commands import catalogue as listing
+from harness.planning import methods as hyperparameters
+from harness.planning.parse import parse_method, parse_tasks
 
 METHOD = '''"""Half LoRA: LoRA of half the rank."""
 from dataclasses import replace
@@ -14,7 +16,7 @@ from methods.lora import method as lora
 method = replace(lora, title="Half LoRA", defaults={**lora.defaults, "r": 12})
 '''
 GROUP = '''"""Other: one benchmark."""
-from tasks.base import Group
+from tasks.contract import Group
 group = Group(title="Other", benchmarks=("theirs",), train=(), sample_rows=10)
 '''
 BENCHMARK = '''"""Theirs."""
@@ -39,7 +41,8 @@ def extra(install: Callable[..., Path]) -> Path:
 
 NAMES = """
 import sys
-from harness import listing, plugins
+from harness import plugins
+from harness.commands import catalogue as listing
 print(*(name for kind in plugins.PACKAGES for name in plugins.names(kind)))
 listing.methods(None, None)
 print(*sorted(sys.modules))
@@ -50,7 +53,7 @@ def test_naming_and_describing_methods_imports_none_of_them(python: Callable[...
     answer = python(NAMES)
     names, modules = (line.split() for line in answer.stdout.splitlines())
     assert {"lora", "dypam", "gsm8k", "math"} <= set(names), answer.stderr
-    heavy = {"torch", "peft", "transformers", "methods.lora", "methods.base", "tasks.gsm8k"}
+    heavy = {"torch", "peft", "transformers", "methods.lora", "methods.contract", "tasks.gsm8k"}
     assert heavy & set(modules) == set()
 
 

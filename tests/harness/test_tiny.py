@@ -13,12 +13,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from harness import plugins
 from harness.backbones import TINY
-from harness.protocol import PAPER
-from harness.scoring import verdicts
-from harness.spec import BatchPlan
+from harness.protocols.base import PAPER
+from harness.scoring.score import verdicts
+from harness.spec.spec import BatchPlan
 from harness.tiny import corpus, train
 from harness.worker import encode
-from harness.worker.generate import generate
+from harness.worker.decoding.decode import generate
 from tasks.data.sets import load_test
 from tasks.samples.form import split_of
 

@@ -11,7 +11,7 @@ import torch
 from peft import PeftModel
 from torch import Tensor, nn
 
-from harness.worker.train import token_loss
+from harness.worker.training.loop import token_loss
 from methods.adalora import method
 from methods.conformance.models import VOCABULARY, build
 from methods.training.hooks import Plan

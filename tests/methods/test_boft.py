@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from methods.base import size
 from methods.boft import method
 from methods.conformance.models import build
+from methods.contract import size
 
 INPUTS, OUTPUTS = 32, 64  # of the queries
 TEXT = torch.randint(3, 64, (2, 9), generator=torch.Generator().manual_seed(1))

@@ -9,8 +9,8 @@ from peft import PeftModel
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
-from methods.base import size
 from methods.conformance.models import SHAPE, VOCABULARY, build
+from methods.contract import size
 from methods.full import method
 
 TIED = {"llama-gqa": False, "llama-tied": True, "gemma3-gqa": True}

@@ -13,8 +13,8 @@ from transformers import (
 )
 
 from harness import plugins
-from harness.hyperparameters import complete
-from harness.request import parse_method
+from harness.planning.methods import complete
+from harness.planning.parse import parse_method
 from methods.conformance.models import build
 
 

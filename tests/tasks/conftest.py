@@ -10,7 +10,7 @@ import pytest
 
 import tasks
 import tasks.groups
-from tasks.base import Benchmark, Group
+from tasks.contract import Benchmark, Group
 from tasks.data import sets
 from tasks.data.sets import DataSet
 

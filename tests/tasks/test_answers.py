@@ -16,7 +16,7 @@ from tasks import addsub, aqua, gsm8k, mawps, multiarith, singleeq, svamp
 from tasks.answers.letters import stated_letter
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.answers.options import ANSWERS, ENDINGS, OPTIONS, TRUTH, stated_of
-from tasks.base import Benchmark
+from tasks.contract import Benchmark
 
 MODULES = (addsub, gsm8k, mawps, multiarith, singleeq, svamp)
 NUMERIC: list[Benchmark] = [module.benchmark for module in MODULES]

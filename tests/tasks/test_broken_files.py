@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tasks.base import DataFile, Row
+from tasks.contract import DataFile, Row
 from tasks.data import sets
 from tasks.data.files import DataError
 

@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from tasks.base import Row
+from tasks.contract import Row
 from tasks.data import sets
 from tasks.data.sets import DataSet
 from tasks.groups.commonsense import group

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tasks.answers.letters import first_letter, stated_letter
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.answers.options import ANSWERS, ENDINGS, OPTIONS, SOLUTIONS, TRUTH, first_of, stated_of
-from tasks.base import Extractor
+from tasks.contract import Extractor
 
 WORDS = {
     "true|false": TRUTH,

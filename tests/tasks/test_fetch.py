@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks.base import DataFile
+from tasks.contract import DataFile
 from tasks.data import fetch as fetching
 from tasks.data.fetch import offline, unfinished
 from tasks.data.files import DataError

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.base import DataFile, Group, Row
+from tasks.contract import DataFile, Group, Row
 from tasks.data import sets
 from tasks.data.files import TEST_FIELDS, TRAIN_FIELDS, DataError, read
 from tasks.data.sets import DataSet

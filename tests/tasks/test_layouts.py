@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.base import Row
+from tasks.contract import Row
 from tasks.data.files import TRAIN_FIELDS, read_any
 
 Item = dict[str, object]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.base import Benchmark, DataFile
+from tasks.contract import Benchmark, DataFile
 from tasks.data import files, sets
 from tasks.data.sets import DataSet
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from tasks.base import Benchmark, Row
+from tasks.contract import Benchmark, Row
 from tasks.data import sets
 from tasks.data.sets import DataSet
 from tasks.groups.multitask import group as multitask

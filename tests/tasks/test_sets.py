@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.base import DataFile, Group, Kind, Row
+from tasks.contract import DataFile, Group, Kind, Row
 from tasks.data import sets
 from tasks.data.files import DataError
 from tasks.data.sets import DataSet, Division, divide, load_own, pooled

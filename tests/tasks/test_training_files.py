@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.base import DataFile, Group
+from tasks.contract import DataFile, Group
 from tasks.data import sets
 from tasks.data.files import DataError
 from tasks.groups.commonsense import group as commonsense

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks import aqua, gsm8k
-from tasks.base import Benchmark, Row
+from tasks.contract import Benchmark, Row
 from tasks.data.sets import DataSet
 from tasks.groups.commonsense import group as commonsense
 from tasks.groups.math import group as mathematics

@@ -1,0 +1,1 @@
+"""What each command does: values and text in a report; nothing is printed here."""

@@ -1,0 +1,1 @@
+"""Prompts, loss mask, length limits, decoding and answer extraction."""

@@ -1,0 +1,1 @@
+"""Which run is started, when and where."""

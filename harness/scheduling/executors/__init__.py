@@ -1,0 +1,1 @@
+"""Where jobs run; a file is an executor, and its name is its name."""

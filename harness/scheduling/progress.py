@@ -1,0 +1,175 @@
+"""What long work shows: a live table on a terminal, plain lines elsewhere.
+
+Workers report by the events file of their run folder; this reads what they append.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from results.runfolder.folder import RunFolder
+
+PLAIN_SECONDS = 15
+"""How often plain output says how far a run is."""
+
+
+@dataclass
+class Watched:
+    """A run at work, as far as its events tell."""
+
+    folder: RunFolder
+    name: str
+    started: float = field(default_factory=time.time)
+    offset: int = 0
+    latest: dict[str, Any] = field(default_factory=dict)
+    first_step: dict[str, Any] = field(default_factory=dict)
+
+    def update(self) -> None:
+        """Read the events that are new since the last look."""
+        if not self.folder.events.exists():
+            return
+        with self.folder.events.open() as file:
+            file.seek(self.offset)
+            text = file.read()
+        whole = text[: text.rfind("\n") + 1]
+        self.offset += len(whole)
+        for line in whole.splitlines():
+            event = json.loads(line)
+            if event["time"] < self.started - 1:
+                continue  # of an earlier attempt
+            if "phase" in event:
+                self.latest, self.first_step = {}, {}
+            if "tokens" in event and not self.first_step:
+                self.first_step = event
+            self.latest |= event
+
+    @property
+    def phase(self) -> str:
+        """What the run is doing."""
+        return str(self.latest.get("phase", "start"))
+
+    def describe(self) -> dict[str, str]:
+        """Say how far the phase is: place, loss, speed and time left."""
+        event = self.latest
+        done, of = event.get("step", event.get("done")), event.get("of")
+        if not of:
+            return {}
+        facts = {"done": f"{event.get('benchmark', 'step')} {done}/{of}"}
+        if "loss" in event:
+            facts["loss"] = f"{event['loss']:.3f}"
+        first = self.first_step
+        spent = event["time"] - first["time"] if first else 0
+        if spent and "tokens" in event:
+            facts["tokens/s"] = f"{(event['tokens'] - first['tokens']) / spent:,.0f}"
+            left = spent / (event["step"] - first["step"]) * (of - event["step"])
+            facts["left"] = duration(left)
+        return facts
+
+
+class Display:
+    """Counts runs and shows those at work."""
+
+    def __init__(self, total: int, console: Console) -> None:
+        self.total, self.console = total, console
+        self.done = self.failed = 0
+        self.seconds: list[float] = []
+        self._lock = threading.Lock()
+        self._running: dict[str, Watched] = {}
+
+    def begin(self, folder: RunFolder, name: str) -> None:
+        """Show a run that starts."""
+        with self._lock:
+            self._running[str(folder.path)] = Watched(folder, name)
+
+    def end(self, folder: RunFolder, note: str, failed: bool) -> None:
+        """Count a run that ended, and say how."""
+        with self._lock:
+            watched = self._running.pop(str(folder.path))
+            self.done, self.failed = self.done + 1, self.failed + failed
+            self.seconds.append(time.time() - watched.started)
+        self.console.print(f"[{self.done}/{self.total}] {watched.name}: {note}", highlight=False)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Keep the display up to date while the work within goes on."""
+        if self.console.is_terminal:
+            with Live(get_renderable=self.render, console=self.console, refresh_per_second=2):
+                yield
+            return
+        stop = threading.Event()
+        thread = threading.Thread(target=self._print_lines, args=(stop,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def render(self) -> Table:
+        """Draw the runs at work."""
+        table = Table(title=self._title(), title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for column in ("run", "phase", "done", "loss", "tokens/s", "left"):
+            table.add_column(column)
+        for watched in self._updated():
+            facts = watched.describe()
+            cells = [facts.get(key, "") for key in ("done", "loss", "tokens/s", "left")]
+            table.add_row(watched.name, watched.phase, *cells)
+        return table
+
+    def _title(self) -> str:
+        title = f"{self.done} of {self.total} runs done"
+        if self.failed:
+            title += f", {self.failed} failed"
+        if self.seconds and self.done < self.total:
+            # Runs at work are on average half done.
+            mean, at_work = sum(self.seconds) / len(self.seconds), max(1, len(self._running))
+            left = mean * (self.total - self.done - len(self._running) / 2) / at_work
+            title += f", about {duration(left)} left"
+        return title
+
+    def _updated(self) -> list[Watched]:
+        with self._lock:
+            running = list(self._running.values())
+        for watched in running:
+            watched.update()
+        return running
+
+    def _print_lines(self, stop: threading.Event) -> None:
+        said: dict[str, tuple[str, float]] = {}
+        while not stop.wait(0.5):
+            for watched in self._updated():
+                phase, when = said.get(watched.name, ("", 0.0))
+                if phase != watched.phase or time.time() - when > PLAIN_SECONDS:
+                    said[watched.name] = (watched.phase, time.time())
+                    facts = (f"{key} {value}" for key, value in watched.describe().items())
+                    line = ", ".join([watched.phase, *facts])
+                    self.console.print(f"{watched.name}: {line}", highlight=False)
+
+
+def duration(seconds: float) -> str:
+    """Write seconds for a reader.
+
+    >>> duration(42), duration(200), duration(9000)
+    ('42 s', '3 min', '2.5 h')
+    """
+    for unit, digits, name in ((3600, 1, "h"), (60, 0, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.{digits}f} {name}"
+    return f"{seconds:.0f} s"
+
+
+def console() -> Console:
+    """Return the console that progress goes to: standard error, so that output can be piped.
+
+    Without markup: labels such as `lora[r=64]` and reasons with paths in brackets are no markup.
+    """
+    return Console(file=sys.stderr, soft_wrap=True, markup=False, emoji=False)

@@ -1,0 +1,1 @@
+"""From the kept files of a run to scores, without torch."""

@@ -1,0 +1,1 @@
+"""What a run is: plain values and their hash; no files, no torch."""

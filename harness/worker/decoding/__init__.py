@@ -1,0 +1,1 @@
+"""Answers and likelihoods of a trained model."""

@@ -1,0 +1,96 @@
+"""The stack that a run ran on: stored beside the spec, never inside it."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+PACKAGES = (
+    "torch",
+    "transformers",
+    "peft",
+    "accelerate",
+    "deepspeed",
+    "tokenizers",
+    "safetensors",
+    "sacrebleu",
+    "rouge-score",
+    "nltk",
+)
+
+
+def describe() -> dict[str, Any]:
+    """List packages, interpreter, device and commit."""
+    return {
+        "packages": {name: version(name) for name in PACKAGES if _installed(name)},
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "device": device_name(),
+        **({"driver": _driver()} if torch.cuda.is_available() else {}),
+        "machine": {"host": platform.node(), "threads": torch.get_num_threads()},
+        "harness": _commit(),
+    }
+
+
+def identity(environment: dict[str, Any]) -> str:
+    """Hash what may move a number: packages, Python's minor version, torch build, device, driver.
+
+    Runs of different identities never share a table. Host, commit and threads are recorded only: a
+    change of the harness that moves a score raises the recipe's or the protocol's version.
+    """
+    parts = {key: environment.get(key) for key in ("packages", "torch", "device", "driver")}
+    parts["python"] = ".".join(environment["python"].split(".")[:2])
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def device_name() -> str:
+    """Name the GPU, or the processor where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    models = [
+        line.partition(":")[2].strip()
+        for line in _lines(Path("/proc/cpuinfo"))
+        if line.startswith("model name")
+    ]
+    return f"CPU {models[0] if models else platform.processor() or platform.machine()}"
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _driver() -> str:
+    lines = _lines(Path("/proc/driver/nvidia/version"))
+    return lines[0] if lines else ""
+
+
+def _installed(name: str) -> bool:
+    try:
+        return bool(version(name))
+    except ModuleNotFoundError:
+        return False
+
+
+def _commit() -> dict[str, Any]:
+    """Ask git for the commit of the harness; a wheel has none."""
+    folder = Path(__file__).parent.parent.parent
+    if not (folder / ".git").exists():
+        return {"commit": "", "dirty": False}
+    return {
+        "commit": _git(folder, "rev-parse", "HEAD"),
+        "dirty": bool(_git(folder, "status", "--porcelain")),
+    }
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    if not shutil.which("git"):
+        return ""
+    command = ["git", "-C", os.fspath(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -1,0 +1,1 @@
+"""The run folder: the only code that knows the names and keys of its files."""

@@ -1,0 +1,123 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import plugins
+from harness.commands import catalogue as listing
+from harness.errors import UserError
+
+
+def test_every_method_is_listed_by_the_first_line_of_its_file() -> None:
+    found = listing.methods(None, None)
+    assert [row["method"] for row in found.value] == plugins.names("methods")
+    summary = "LoRA: learn a low-rank update of each frozen linear layer."
+    assert {"method": "lora", "what": summary} in found.value
+    assert summary in found.text
+
+
+def test_one_method_is_shown_with_its_docstring_and_fields() -> None:
+    found = listing.methods("lora", None)
+    assert [row["method"] for row in found.value] == ["lora"]
+    assert "Hu et al., 2021" in found.text
+    assert "r=24" in found.text
+    assert "lora_alpha=8" in found.text
+
+
+def test_methods_are_listed_with_parameters_where_a_backbone_is_given(
+    tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    found = listing.methods("lora", str(make_backbone(tmp_path / "small")))
+    assert [row["method"] for row in found.value][:3] == [
+        "lora",
+        "lora:dypam-paper",
+        "lora:rosa-paper",
+    ]
+    assert all(0 < row["trainable"] < row["total"] for row in found.value[:3])
+    assert "percent" in found.text
+
+
+def test_a_backbone_of_the_papers_needs_no_weights_and_no_network() -> None:
+    (row, *_) = listing.methods("dypam", "llama-3.2-3b").value
+    # 28 (2 d r + r d_e (H + K) + d_e d_head + (H + K + 2) d_head / 2), d 3072, H 24, K 8: 0.914 %.
+    assert (row["trainable"], row["total"]) == (29_650_432, 3_212_749_824 + 29_650_432)
+
+
+def test_a_multimodal_backbone_is_counted_whole_and_without_its_tower() -> None:
+    rows = listing.methods("rosa", "gemma-3-4b").value[:2]
+    assert [row["backbone"] for row in rows] == ["gemma-3-4b", "gemma-3-4b (text only)"]
+    assert [row["total"] - row["trainable"] for row in rows] == [4_300_079_472, 3_880_263_168]
+
+
+def test_a_method_that_does_not_fit_a_backbone_is_listed_with_the_reason(
+    tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    (row, *_) = listing.methods("fourierft", str(make_backbone(tmp_path / "small"))).value
+    assert (row["trainable"], row["percent"]) == (None, None)
+    assert "120000" in row["notes"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "nearest"),
+    [
+        (lambda: listing.methods("lorra", None), "Did you mean 'lora'?"),
+        (lambda: listing.tasks("gms8k"), "Did you mean 'gsm8k'?"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest(ask: Callable[[], object], nearest: str) -> None:
+    with pytest.raises(UserError) as error:
+        ask()
+    assert nearest in str(error.value)
+
+
+ROWS = {
+    "math": {
+        "multiarith": 600,
+        "gsm8k": 1319,
+        "addsub": 395,
+        "aqua": 254,
+        "singleeq": 508,
+        "svamp": 1000,
+        "mawps": 238,
+    },
+    "commonsense": {
+        "boolq": 3270,
+        "piqa": 1838,
+        "siqa": 1954,
+        "arc_challenge": 1172,
+        "arc_easy": 2376,
+        "obqa": 500,
+        "hellaswag": 10042,
+        "winogrande": 1267,
+    },
+    "dialogue": {"convai2": 7801},
+    "metamath": {"gsm8k": 1319},
+}
+"""LLM-Adapters, commit 8166572: rows of dataset/*/test.json; replies of ConvAI2's validation."""
+
+
+@pytest.mark.parametrize("name", [None, *ROWS])
+def test_all_benchmarks_are_listed_with_the_rows_of_the_published_sets(name: str | None) -> None:
+    found: dict[str, dict[str, int]] = {}
+    for row in listing.tasks(name).value:
+        found.setdefault(row["group"], {})[row["benchmark"]] = row["rows"]
+    found.pop("multitask", None)  # its sets were never at hand whole
+    assert found == (ROWS if name is None else {name: ROWS[name]})
+
+
+def test_a_benchmark_is_listed_with_its_metrics_and_one_of_texts_without_extractors() -> None:
+    rows = {row["benchmark"]: row for row in listing.tasks(None).value}
+    assert rows["gsm8k"]["metrics"] == "accuracy"
+    assert rows["gsm8k"]["extractors"] == "llm-adapters, strict"
+    assert rows["convai2"]["metrics"] == "bleu, meteor, rouge-l, perplexity"
+    assert rows["convai2"]["extractors"] is None
+
+
+def test_one_benchmark_is_shown_with_its_example() -> None:
+    found = listing.tasks("gsm8k")
+    # It is tested on after two training sets.
+    assert [(row["group"], row["benchmark"]) for row in found.value] == [
+        ("math", "gsm8k"),
+        ("metamath", "gsm8k"),
+    ]
+    assert "Cobbe et al., 2021" in found.text

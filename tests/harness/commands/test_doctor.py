@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from harness.commands.doctor import examine
+from harness.errors import UserError
+from methods.conformance.checks import CHECKS
+
+# Rank-1 LoRA on the queries, with two mistakes: the formula counts rank 2, and it says to start
+# away from the base.
+FAULTY = '''
+"""Mine."""
+from peft import LoraConfig
+
+from methods.contract import Method, targeted
+
+
+def parameters(config, model):
+    return sum(2 * (l.in_features + l.out_features) for l in targeted(config, model).values())
+
+
+method = Method(
+    title="Mine",
+    paper="https://example.org",
+    config=LoraConfig,
+    defaults={"r": 1, "target_modules": ["q_proj"]},
+    parameters=parameters,
+    mergeable=True,
+    starts_at_base=False,
+)
+'''
+
+
+def test_a_file_of_a_third_party_is_examined_and_its_mistakes_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY)
+    findings = list(examine(str(path)))
+    faults = {finding.check: finding.fault for finding in findings if finding.fault}
+    assert [finding.check for finding in findings] == [check.__name__ for check in CHECKS]
+    assert set(faults) == {"counts_by_the_formula", "starts_as_the_base"}
+    # tiny: five layers of 128 x 128 queries.
+    assert "1280 trainable parameters, 2560 by the formula" in faults["counts_by_the_formula"]
+
+
+def test_a_finding_is_a_line_that_begins_with_its_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY)
+    first, second = (finding for finding, _ in zip(examine(str(path)), range(2), strict=False))
+    assert str(first).startswith(f"holds  {path}  something_trains: ")
+    assert str(second).startswith(f"FAILS  {path}  starts_as_the_base: ")
+    assert str(second).endswith("AssertionError: starts at the base")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("method = 3", "does not end in `method = Method"),
+        ("import nowhere_at_all", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_a_file_that_offers_no_method_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(UserError, match=words):
+        next(examine(str(path)))
+
+
+def test_a_name_that_is_no_method_gets_the_nearest_and_a_missing_file_says_so() -> None:
+    with pytest.raises(UserError, match="Did you mean 'lora'"):
+        next(examine("lorra"))
+    with pytest.raises(UserError, match=r"nowhere\.py: there is no such file"):
+        next(examine("nowhere.py"))

@@ -1,0 +1,169 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import UserError
+from harness.planning.plan import Wish, plan
+from harness.protocols.base import PAPER
+from harness.spec.spec import Seeds
+from results.runfolder.folder import Job
+
+WISH = Wish(
+    methods="lora,dypam",
+    tasks="math",
+    backbones="",
+    seeds="2",
+    settings=(),
+    limit=None,
+    train_limit=None,
+    data=None,
+)
+
+
+@pytest.fixture
+def wish(tmp_path: Path, make_backbone: Callable[..., Path]) -> Wish:
+    return replace(WISH, backbones=str(make_backbone(tmp_path / "small")))
+
+
+def ids(jobs: list[Job]) -> list[str]:
+    return [job.spec.run_id for job in jobs]
+
+
+def cells(jobs: list[Job]) -> list[tuple[int, str, str]]:
+    return [(j.spec.seeds.init, j.spec.backbone.name, j.spec.method.name) for j in jobs]
+
+
+def test_the_seed_is_outermost_then_backbone_then_method(
+    wish: Wish, tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    second = make_backbone(tmp_path / "other", weights=b"other")
+    jobs = plan(replace(wish, backbones=f"{wish.backbones},{second}"))
+    assert cells(jobs) == [
+        (seed, backbone, method)
+        for seed in (2333, 1000)
+        for backbone in ("small", "other")
+        for method in ("lora", "dypam")
+    ]
+    assert len(set(ids(jobs))) == 8
+
+
+def test_the_same_run_asked_for_twice_is_one_run(wish: Wish) -> None:
+    twice = replace(
+        wish,
+        methods="lora,dypam,lora[r=24],lora",
+        tasks="math,gsm8k",
+        backbones=f"{wish.backbones},{wish.backbones}/",
+    )
+    assert ids(plan(twice)) == ids(plan(wish))
+
+
+def test_a_wish_is_planned_to_the_same_ids_each_time(wish: Wish) -> None:
+    assert ids(plan(wish)) == ids(plan(wish))
+
+
+def test_a_spec_holds_what_was_wished_and_the_papers_protocol(wish: Wish) -> None:
+    (job,) = plan(
+        replace(
+            wish,
+            methods="lora[r=8]",
+            tasks="svamp,gsm8k",
+            seeds="7,",
+            settings=["train.lr=5e-4", "generate.batch_size=8"],
+            limit=50,
+            train_limit=100,
+        )
+    )
+    spec = job.spec
+    assert (spec.method.label, spec.method.fields["r"]) == ("lora[r=8]", 8)
+    assert (spec.group, list(spec.tests)) == ("math", ["gsm8k", "svamp"])
+    assert spec.seeds == Seeds(init=7, order=7, split=7)
+    assert (spec.train.lr, spec.generate.batch_size) == (5e-4, 8)
+    assert (spec.limit, spec.train_limit, spec.protocol) == (50, 100, PAPER)
+
+
+def test_without_a_data_folder_the_data_are_samples_and_marked(wish: Wish) -> None:
+    spec = plan(wish)[0].spec
+    assert {data.kind for data in [spec.train_data, *spec.tests.values()]} == {"sample"}
+    assert len({data.sha256 for data in spec.tests.values()}) == 7
+    # Issue 2: 40 to 100 problems a benchmark.
+    assert all(40 <= data.rows <= 100 for data in spec.tests.values())
+    assert "SAMPLE DATA" in spec.marks[0]
+
+
+def test_a_backbone_that_moved_is_the_same_run_and_other_weights_are_another(
+    wish: Wish, tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    moved = make_backbone(tmp_path / "elsewhere" / "small")
+    other = make_backbone(tmp_path / "again" / "small", weights=b"other")
+    assert ids(plan(replace(wish, backbones=str(moved)))) == ids(plan(wish))
+    assert set(ids(plan(replace(wish, backbones=str(other))))) & set(ids(plan(wish))) == set()
+
+
+def test_no_path_of_this_machine_is_in_a_spec(wish: Wish, tmp_path: Path) -> None:
+    (job, *_) = plan(wish)
+    assert str(tmp_path) not in job.spec.model_dump_json()
+    assert job.backbone_place == wish.backbones
+
+
+@pytest.mark.parametrize("method", ["lora[r=0]", "dypam[target_modules=mlp]"])
+def test_a_method_that_cannot_be_put_on_a_backbone_is_refused(wish: Wish, method: str) -> None:
+    with pytest.raises(UserError) as error:
+        plan(replace(wish, methods=f"lora,{method}"))
+    assert str(error.value).startswith(f"{method} on small: ")
+
+
+def test_a_configuration_that_cannot_be_read_is_a_mistake_of_the_user(wish: Wish) -> None:
+    (Path(wish.backbones) / "config.json").write_text("{")
+    with pytest.raises(UserError, match=r"small.*config\.json"):
+        plan(wish)
+
+
+FAULTY: dict[str, Any] = {
+    "methods": "lorra,lora[rr=1],lora[r=x],dypam[r=64",
+    "tasks": "mth",
+    "seeds": "x",
+    "settings": ["train.lrr=1"],
+}
+FAULTS = [
+    "'lorra' is not a known method. Did you mean 'lora'?",
+    "'rr' is not a known field of lora. Did you mean 'r'?",
+    "lora: field r: Input should be a valid integer",
+    "'dypam[r=64': no closing bracket",
+    "'mth' is not a known task. Did you mean 'math'?",
+    "--seeds 'x'",
+    "'train.lrr' is not a known setting. Did you mean 'train.lr'?",
+    "not a usable backbone. It lacks config.json",
+    "'tinny' is not a backbone",
+]
+
+
+def test_all_faults_of_a_wish_are_in_one_message(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as error:
+        plan(replace(WISH, **FAULTY, backbones=f"{tmp_path},tinny"))
+    assert [fault for fault in FAULTS if fault not in str(error.value)] == []
+
+
+def test_a_fault_of_the_data_is_reported_with_the_others(tmp_path: Path) -> None:
+    wish = replace(WISH, **{**FAULTY, "tasks": "gsm8k"}, backbones="tinny", data=tmp_path)
+    with pytest.raises(UserError) as error:
+        plan(wish)
+    message = str(error.value)
+    assert "'lorra' is not a known method" in message
+    assert "'tinny' is not a backbone" in message
+    assert f"{tmp_path}: none of these files is there" in message
+
+
+def test_all_absent_data_files_are_named_at_once(wish: Wish, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as error:
+        plan(replace(wish, tasks="gsm8k,svamp", data=tmp_path))
+    words = ("Math10K", "GSM8K test set", "SVAMP test set")
+    assert [word for word in words if word not in str(error.value)] == []
+
+
+@pytest.mark.parametrize("empty", [{"methods": " , "}, {"tasks": " , "}])
+def test_a_wish_for_nothing_is_a_mistake(wish: Wish, empty: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="Known: "):
+        plan(replace(wish, **empty))

@@ -1,0 +1,160 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+
+from harness.spec.spec import Recipe, Seeds
+from harness.worker.encode import IGNORED, Example, collate
+from harness.worker.journal import Journal
+from harness.worker.training.loop import Training, fit, split, validation_loss
+from methods.conformance.models import VOCABULARY, build
+from methods.lora import method
+
+SEEDS = Seeds(init=1, order=2, split=3)
+PAD = 0
+
+
+def rows(count: int) -> list[Example]:
+    """Draw rows of 6 to 15 tokens, of which 4 are the prompt."""
+    generator = torch.Generator().manual_seed(0)
+    lengths = torch.randint(6, 16, (count,), generator=generator).tolist()
+    draw = [torch.randint(3, VOCABULARY, (n,), generator=generator).tolist() for n in lengths]
+    return [Example(ids, prompt_tokens=4) for ids in draw]
+
+
+def training(count: int = 50, **fields: Any) -> Training:
+    recipe = Recipe(**{"epochs": 1, "lr": 1e-2, **fields})
+    return Training(*split(rows(count), recipe, SEEDS), recipe, SEEDS.order, PAD)
+
+
+def adapted() -> PeftModel:
+    torch.manual_seed(0)
+    return method.adapt(build("llama-gqa"), method.configure())
+
+
+def fitted(plan: Training, folder: Path) -> tuple[PeftModel, list[dict[str, Any]], dict[str, Any]]:
+    model, events = adapted(), folder / "events.jsonl"
+    with Journal(events) as journal:
+        record = fit(model, plan, journal)
+    return model, [json.loads(line) for line in events.read_text().splitlines()], record
+
+
+def weights(model: PeftModel) -> torch.Tensor:
+    return torch.cat([p.detach().flatten() for p in model.parameters() if p.requires_grad])
+
+
+def test_the_loss_of_a_step_is_the_mean_over_all_its_tokens(tmp_path: Path) -> None:
+    plan = training()
+    batch = [example for part in next(plan.batches()) for example in part]
+    total, count = 0.0, 0
+    for example in batch:  # transformers' own loss, row by row, without padding
+        ids = torch.tensor([example.ids])
+        with torch.no_grad():
+            total += float(adapted()(input_ids=ids, labels=ids).loss) * (len(example.ids) - 1)
+        count += len(example.ids) - 1
+    _, events, _ = fitted(plan, tmp_path)
+    first = next(event for event in events if event.get("step") == 1)
+    assert first["loss"] == pytest.approx(total / count, rel=1e-5)
+
+
+@pytest.mark.parametrize(("batch_size", "accumulation_steps"), [(4, 1), (1, 4)])
+def test_how_a_step_is_cut_into_batches_does_not_change_it(
+    batch_size: int, accumulation_steps: int, tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    two_by_two, _, _ = fitted(training(), tmp_path / "a")
+    other = training(batch_size=batch_size, accumulation_steps=accumulation_steps)
+    cut_otherwise, _, _ = fitted(other, tmp_path)
+    torch.testing.assert_close(weights(two_by_two), weights(cut_otherwise), rtol=0, atol=2e-5)
+
+
+def test_chained_epochs_show_every_row_as_often_as_there_are_epochs() -> None:
+    plan = training(count=40, epochs=3)  # 36 rows to train on, 27 steps of 4
+    seen = [example for step in plan.batches() for batch in step for example in batch]
+    assert len(seen) == 3 * 36
+    assert all(seen.count(example) == 3 for example in plan.train)
+
+
+def test_the_order_of_rows_depends_on_its_seed_alone() -> None:
+    def order(seeds: Seeds) -> list[list[list[Example]]]:
+        train, validation = split(rows(50), Recipe(), seeds)
+        return list(Training(train, validation, Recipe(), seeds.order, PAD).batches())
+
+    assert order(SEEDS) == order(Seeds(init=9, order=2, split=3))
+    assert order(SEEDS) != order(Seeds(init=1, order=9, split=3))
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3000, 300), (9919, 300), (2999, 299), (20, 2)])
+def test_300_rows_validate_or_a_tenth_of_fewer_than_3000(count: int, expected: int) -> None:
+    plan = training(count)
+    assert len(plan.validation) == expected
+    assert len(plan.train) == count - expected
+    assert not set(map(id, plan.train)) & set(map(id, plan.validation))
+
+
+def test_the_adapter_of_the_lowest_validation_loss_is_kept(tmp_path: Path) -> None:
+    plan = training(epochs=4, lr=0.5, validations_per_epoch=3)  # far too high a rate
+    model, events, record = fitted(plan, tmp_path)
+    losses = {e["step"]: e["validation_loss"] for e in events if "validation_loss" in e}
+    assert losses[max(losses)] > min(losses.values()), "the rate was not high enough to tell"
+    assert losses[record["best_step"]] == min(losses.values()) == record["best_validation_loss"]
+    assert validation_loss(model, plan) == pytest.approx(min(losses.values()), rel=1e-6)
+
+
+def test_the_rate_rises_to_its_peak_and_falls_to_zero_by_a_cosine(tmp_path: Path) -> None:
+    plan = training(epochs=4, warmup_ratio=0.1, validations_per_epoch=1)  # 45 steps, 4 of warm-up
+    _, events, _ = fitted(plan, tmp_path)
+    rates = [event["lr"] for event in events if "lr" in event]
+    assert len(rates) == plan.steps == 45
+    assert rates[:4] == pytest.approx([0.0025, 0.005, 0.0075, 0.01])
+    half_way = 4 + (45 - 4) / 2
+    assert rates[round(half_way) - 1] == pytest.approx(0.005, rel=0.1)
+    assert rates[-1] == pytest.approx(0, abs=1e-12)
+
+
+def test_loss_on_answers_leaves_the_prompt_out() -> None:
+    example = Example([5, 6, 7, 8, 9], prompt_tokens=3)
+    assert collate([example], PAD, "answer")["labels"].tolist() == [[IGNORED] * 3 + [8, 9]]
+    assert collate([example], PAD, "all")["labels"].tolist() == [[5, 6, 7, 8, 9]]
+
+
+def test_padding_is_masked_and_carries_no_loss() -> None:
+    batch = collate([Example([5, 6, 7], 1), Example([8], 1)], PAD, "all")
+    assert batch["input_ids"].tolist() == [[5, 6, 7], [8, PAD, PAD]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
+    assert batch["labels"].tolist() == [[5, 6, 7], [8, IGNORED, IGNORED]]
+
+
+def stopped(patience: int, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any], Training]:
+    # So high a rate that the loss falls to a lowest value and rises from there.
+    plan = training(epochs=8, lr=0.5, validations_per_epoch=3, patience=patience)
+    _, events, record = fitted(plan, folder)
+    return events, record, plan
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_training_ends_after_as_many_validations_without_a_lower_loss_as_patience_says(
+    patience: int, tmp_path: Path
+) -> None:
+    events, record, plan = stopped(patience, tmp_path)
+    validated = [(e["step"], e["validation_loss"]) for e in events if "validation_loss" in e]
+    losses = [loss for _, loss in validated]
+    best = losses.index(min(losses))
+    assert len(losses) == best + 1 + patience
+    # It would have gone on, and was not ended before: each run of rises up to there is shorter.
+    assert record["steps"] == validated[-1][0] < plan.steps
+    lowest = [min(losses[: n + 1]) for n in range(len(losses))]
+    assert all(lowest[n] < lowest[n - patience] for n in range(patience, len(losses) - 1))
+    assert (record["best_step"], record["best_validation_loss"]) == validated[best]
+    assert max(e["step"] for e in events if "loss" in e) == record["steps"]
+
+
+def test_without_patience_training_goes_on_to_its_last_step(tmp_path: Path) -> None:
+    events, record, plan = stopped(0, tmp_path)
+    losses = [e["validation_loss"] for e in events if "validation_loss" in e]
+    assert len(losses) == 24
+    assert losses.index(min(losses)) < 20, "the rate was not high enough to tell"
+    assert record["steps"] == plan.steps
