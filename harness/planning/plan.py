@@ -15,9 +15,9 @@ from harness.planning import parameters as counting
 from harness.planning import parse as request
 from harness.planning.parse import Faults
 from harness.protocols.base import PAPER, Protocol
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import BatchPlan, Data, MethodSpec, Precision, Recipe, Seeds, Spec
 from harness.worker.rows import training_set
-from results.runfolder.folder import Job
 from tasks.data.sets import DataSet, load_test, pooled
 
 FEWEST_ROWS = 20
@@ -39,7 +39,7 @@ class Wish:
     train_data: Path | None = None
 
 
-def plan(wish: Wish) -> list[Job]:
+def plan(wish: Wish) -> list[PlannedRun]:
     """Expand a wish into jobs, seed outermost: an interrupted grid is still a fair comparison.
 
     Raises:
@@ -89,7 +89,7 @@ def plan(wish: Wish) -> list[Job]:
             adapter=adapter,
             seeds=Seeds(init=seed, order=seed, split=seed),
         )
-        jobs[spec.run_id] = Job(
+        jobs[spec.run_id] = PlannedRun(
             spec=spec,
             backbone_place=place.place,
             data_folder=_absolute(wish.data),

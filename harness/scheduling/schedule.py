@@ -6,9 +6,10 @@ from pathlib import Path
 
 from harness.scheduling.executors.local import Launch, Outcome, execute
 from harness.scheduling.progress import Display, console, duration
+from harness.spec.planned import PlannedRun
 from results.averages import overall
 from results.runfolder import record_of as index
-from results.runfolder.folder import Job, RunFolder
+from results.runfolder.folder import RunFolder
 from results.store import Store
 
 
@@ -29,7 +30,7 @@ class Report:
     elsewhere: int = 0
 
 
-def run(jobs: Sequence[Job], store: Store, root: Path, slots: int, launch: Launch) -> Report:
+def run(jobs: Sequence[PlannedRun], store: Store, root: Path, slots: int, launch: Launch) -> Report:
     """Run the jobs that have not been run, each in its folder below `root`."""
     todo, report = [], Report()
     known = store.finished_ids()
@@ -56,7 +57,7 @@ def _restored(folder: RunFolder, store: Store) -> bool:
 
 
 def _execute(
-    todo: Sequence[tuple[RunFolder, Job]],
+    todo: Sequence[tuple[RunFolder, PlannedRun]],
     store: Store,
     slots: int,
     launch: Launch,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import plugins
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
-from results.runfolder.folder import Job
 from tasks.contract import Row
 from tasks.data.files import DataError
 from tasks.data.sets import DataSet, divide, load_own, load_test, load_training
@@ -20,7 +20,7 @@ class Rows:
     tests: dict[str, tuple[Row, ...]]
 
 
-def load(job: Job) -> Rows:
+def load(job: PlannedRun) -> Rows:
     """Load the rows of a run, as many as its spec says.
 
     Raises:

@@ -15,6 +15,7 @@ from transformers.utils import logging
 from harness import plugins
 from harness.backbones import fetch
 from harness.scoring.score import score
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Spec
 from harness.worker import encode, environment, rows
 from harness.worker.decoding.decode import generate
@@ -22,7 +23,7 @@ from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.journal import Journal
 from harness.worker.training import loop as training
 from methods.contract import size
-from results.runfolder.folder import Job, RunFolder
+from results.runfolder.folder import RunFolder
 
 FEWEST_ROWS = 10
 
@@ -62,7 +63,7 @@ def quiet_and_deterministic() -> None:
 class Run:
     """One job at work."""
 
-    def __init__(self, folder: RunFolder, job: Job, journal: Journal) -> None:
+    def __init__(self, folder: RunFolder, job: PlannedRun, journal: Journal) -> None:
         self.folder, self.job, self.journal = folder, job, journal
         self.spec: Spec = job.spec
         self.method = plugins.method(self.spec.method.name)

@@ -23,43 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-from harness.backbones import Located
-from harness.spec.spec import Spec
-
-
-class Job(BaseModel):
-    """A spec, where its parts lie on this machine, and what a reader must know of it.
-
-    Attributes:
-        notes: What PEFT adjusted to make the method fit the backbone.
-    """
-
-    spec: Spec
-    backbone_place: str
-    data_folder: str | None
-    train_file: str | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Name the run for a reader."""
-        spec = self.spec
-        fold = "" if spec.fold is None else f", fold {spec.fold}"
-        label, backbone = spec.method.label, spec.backbone.name
-        return f"{label} on {backbone}, {spec.group}, seed {spec.seeds.init}{fold}"
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What stands beside the numbers: marks of the data, notes on the method."""
-        named = f"{self.spec.method.label} on {self.spec.backbone.name}"
-        return (*self.spec.marks, *(f"{named}: {note.rstrip('.')}" for note in self.notes))
-
-    @property
-    def located(self) -> Located:
-        """The backbone with its place."""
-        return Located(self.spec.backbone, self.backbone_place)
+from harness.spec.planned import PlannedRun
 
 
 class AlreadyRunningError(Exception):
@@ -75,16 +39,16 @@ class RunFolder:
         self.log = path / "log.txt"
         self.events = path / "events.jsonl"
 
-    def create(self, job: Job) -> None:
+    def create(self, job: PlannedRun) -> None:
         """Write spec and job, the first files of a run."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.drop("failure.json")
         self.write("spec.json", job.spec.model_dump(mode="json"))
         self.write("job.json", job.model_dump(mode="json", exclude={"spec"}))
 
-    def job(self) -> Job:
+    def job(self) -> PlannedRun:
         """Read spec and job."""
-        return Job(spec=self.read("spec.json"), **self.read("job.json"))
+        return PlannedRun(spec=self.read("spec.json"), **self.read("job.json"))
 
     def write(self, name: str, value: Any) -> None:
         """Write JSON so that a file is whole or not there."""

@@ -12,8 +12,8 @@ import pytest
 
 from harness import plugins
 from harness.protocols.base import PAPER
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Backbone, BatchPlan, Data, MethodSpec, Recipe, Seeds, Spec
-from results.runfolder.folder import Job
 
 SHAPE = {
     "model_type": "llama",
@@ -69,10 +69,10 @@ def spec() -> Callable[..., Spec]:
 
 
 @pytest.fixture(scope="session")
-def job() -> Callable[..., Job]:
-    def make(**changes: Any) -> Job:
+def job() -> Callable[..., PlannedRun]:
+    def make(**changes: Any) -> PlannedRun:
         place = changes.pop("backbone_place", "somewhere")
-        return Job(spec=make_spec(**changes), backbone_place=place, data_folder=None)
+        return PlannedRun(spec=make_spec(**changes), backbone_place=place, data_folder=None)
 
     return make
 

@@ -8,8 +8,8 @@ import pytest
 from harness.errors import UserError
 from harness.planning.plan import Wish, plan
 from harness.protocols.base import PAPER
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Seeds
-from results.runfolder.folder import Job
 
 WISH = Wish(
     methods="lora,dypam",
@@ -28,11 +28,11 @@ def wish(tmp_path: Path, make_backbone: Callable[..., Path]) -> Wish:
     return replace(WISH, backbones=str(make_backbone(tmp_path / "small")))
 
 
-def ids(jobs: list[Job]) -> list[str]:
+def ids(jobs: list[PlannedRun]) -> list[str]:
     return [job.spec.run_id for job in jobs]
 
 
-def cells(jobs: list[Job]) -> list[tuple[int, str, str]]:
+def cells(jobs: list[PlannedRun]) -> list[tuple[int, str, str]]:
     return [(j.spec.seeds.init, j.spec.backbone.name, j.spec.method.name) for j in jobs]
 
 

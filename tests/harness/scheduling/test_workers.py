@@ -13,8 +13,9 @@ import pytest
 
 from harness import plugins
 from harness.scheduling.executors.local import LocalWorkers, execute
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
-from results.runfolder.folder import Job, RunFolder
+from results.runfolder.folder import RunFolder
 from tasks.data.sets import load_own
 
 SECONDS = 20
@@ -283,7 +284,7 @@ def test_a_run_ends_when_its_worker_is_killed(
 
 
 def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
-    tmp_path: Path, job: Callable[..., Job]
+    tmp_path: Path, job: Callable[..., PlannedRun]
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
     # Its data are as they were planned, so that the backbone is what it lacks.

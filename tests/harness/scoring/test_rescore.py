@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from harness import plugins
+from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from results.record import Run
 from results.runfolder import record_of as index
-from results.runfolder.folder import Job, RunFolder
+from results.runfolder.folder import RunFolder
 from results.store import Store
 from tasks.data.sets import DataSet, load_test, load_training
 
@@ -48,7 +49,7 @@ def described(found: DataSet) -> Data:
 
 
 @pytest.fixture
-def make(tmp_path: Path, job: Callable[..., Job]) -> Callable[..., RunFolder]:
+def make(tmp_path: Path, job: Callable[..., PlannedRun]) -> Callable[..., RunFolder]:
     """Write the folder of a run that was tested on four problems and had all of them wrong."""
     group = plugins.group("math")
     benchmarks = map(plugins.benchmark, group.benchmarks)

@@ -11,8 +11,8 @@ import pytest
 from harness import plugins
 from harness.errors import UserError
 from harness.planning.plan import Wish, plan
+from harness.spec.planned import PlannedRun
 from harness.worker.rows import Rows, load
-from results.runfolder.folder import Job
 from tasks.data.files import DataError
 from tasks.data.sets import load_test
 
@@ -35,17 +35,19 @@ def wish(tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., 
 
 
 @pytest.fixture(scope="module")
-def jobs(wish: Wish) -> list[Job]:
+def jobs(wish: Wish) -> list[PlannedRun]:
     return plan(wish)
 
 
 @pytest.fixture(scope="module")
-def folds(jobs: list[Job]) -> list[Rows]:
+def folds(jobs: list[PlannedRun]) -> list[Rows]:
     """Give the rows of the five folds of the first seed."""
     return [load(job) for job in jobs[:5]]
 
 
-def test_a_group_with_folds_is_planned_as_a_run_for_each_fold_and_seed(jobs: list[Job]) -> None:
+def test_a_group_with_folds_is_planned_as_a_run_for_each_fold_and_seed(
+    jobs: list[PlannedRun],
+) -> None:
     cells = [(job.spec.seeds.init, job.spec.fold) for job in jobs]
     assert cells == [(seed, fold) for seed in (2333, 1000) for fold in range(5)]
     assert len({job.spec.run_id for job in jobs}) == 10
@@ -54,7 +56,7 @@ def test_a_group_with_folds_is_planned_as_a_run_for_each_fold_and_seed(jobs: lis
     assert {tuple(job.spec.tests) for job in jobs} == {SETS}
 
 
-def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[Job]) -> None:
+def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[PlannedRun]) -> None:
     assert len({job.name for job in jobs}) == 10
 
 
@@ -93,9 +95,9 @@ def test_a_fold_trains_and_validates_7_to_2_on_what_it_does_not_test(folds: list
         assert len(rows.train) / len(rows.validation) == pytest.approx(3.5, rel=0.1)
 
 
-def test_the_first_training_rows_are_of_all_sets_in_turn(jobs: list[Job]) -> None:
+def test_the_first_training_rows_are_of_all_sets_in_turn(jobs: list[PlannedRun]) -> None:
     job = jobs[0]
-    limited = Job(
+    limited = PlannedRun(
         spec=job.spec.model_copy(update={"train_limit": 10, "limit": 2}),
         backbone_place=job.backbone_place,
         data_folder=None,
@@ -107,7 +109,9 @@ def test_the_first_training_rows_are_of_all_sets_in_turn(jobs: list[Job]) -> Non
     assert [next(name for name in SETS if row in sets[name]) for row in few.train] == 2 * [*SETS]
 
 
-def test_the_same_fold_is_the_same_rows_and_another_seed_another_split(jobs: list[Job]) -> None:
+def test_the_same_fold_is_the_same_rows_and_another_seed_another_split(
+    jobs: list[PlannedRun],
+) -> None:
     assert load(jobs[0]) == load(jobs[0])
     assert load(jobs[0]).tests != load(jobs[5]).tests
 

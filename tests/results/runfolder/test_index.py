@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from harness.spec.planned import PlannedRun
 from results.record import Score
 from results.runfolder import record_of as index
-from results.runfolder.folder import Job, RunFolder
+from results.runfolder.folder import RunFolder
 from results.store import Store
 
 RESULT: dict[str, Any] = {
@@ -38,7 +39,7 @@ RESULT: dict[str, Any] = {
 
 
 @pytest.fixture
-def finished(tmp_path: Path, job: Callable[..., Job]) -> RunFolder:
+def finished(tmp_path: Path, job: Callable[..., PlannedRun]) -> RunFolder:
     folder = RunFolder(tmp_path / "runs" / job().spec.run_id)
     folder.create(job())
     folder.write("environment.json", {"python": "3.11", "packages": {"torch": "2.13"}})
@@ -47,7 +48,7 @@ def finished(tmp_path: Path, job: Callable[..., Job]) -> RunFolder:
 
 
 @pytest.fixture
-def failed(tmp_path: Path, job: Callable[..., Job]) -> RunFolder:
+def failed(tmp_path: Path, job: Callable[..., PlannedRun]) -> RunFolder:
     one = job(limit=50)
     folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
     folder.create(one)
@@ -56,7 +57,7 @@ def failed(tmp_path: Path, job: Callable[..., Job]) -> RunFolder:
 
 
 def test_a_finished_run_is_read_with_all_that_it_recorded(
-    finished: RunFolder, job: Callable[..., Job]
+    finished: RunFolder, job: Callable[..., PlannedRun]
 ) -> None:
     run, spec = index.read(finished), job().spec
     assert run is not None
@@ -88,7 +89,7 @@ def test_a_failed_run_is_read_with_its_reason(failed: RunFolder) -> None:
     assert (run.scores, run.total_parameters, run.environment) == ((), 0, {})
 
 
-def test_a_run_without_an_end_is_none_yet(tmp_path: Path, job: Callable[..., Job]) -> None:
+def test_a_run_without_an_end_is_none_yet(tmp_path: Path, job: Callable[..., PlannedRun]) -> None:
     folder = RunFolder(tmp_path)
     folder.create(job())
     assert index.read(folder) is None

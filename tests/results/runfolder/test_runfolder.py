@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.runfolder.folder import AlreadyRunningError, Job, RunFolder
+from harness.spec.planned import PlannedRun
+from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -70,7 +71,7 @@ def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
             process.kill()
 
 
-def test_a_job_is_read_as_it_was_written(tmp_path: Path, job: Callable[..., Job]) -> None:
+def test_a_job_is_read_as_it_was_written(tmp_path: Path, job: Callable[..., PlannedRun]) -> None:
     folder = RunFolder(tmp_path / "deep" / "run")
     folder.create(job(limit=50))
     assert folder.job() == job(limit=50)
@@ -79,7 +80,7 @@ def test_a_job_is_read_as_it_was_written(tmp_path: Path, job: Callable[..., Job]
 
 
 def test_the_spec_file_says_nothing_of_where_things_lie(
-    tmp_path: Path, job: Callable[..., Job]
+    tmp_path: Path, job: Callable[..., PlannedRun]
 ) -> None:
     folder = RunFolder(tmp_path)
     folder.create(job(backbone_place="here or there"))
