@@ -3,24 +3,16 @@
 Only safetensors are loaded and no code of a repository is run.
 """
 
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.spec.planned import Located
 from harness.spec.spec import Backbone
 
 TINY = Path(__file__).parent / "tiny" / "model"
 FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
 """What of a repository is fetched and hashed: weights, configuration, tokenizer."""
-
-
-@dataclass(frozen=True)
-class Located:
-    """A backbone and where it is: a folder, or a hub repository at the backbone's revision."""
-
-    backbone: Backbone
-    place: str
 
 
 def locate(name: str) -> Located:
@@ -32,14 +24,15 @@ def locate(name: str) -> Located:
     folder = TINY if name == "tiny" else Path(name).expanduser()
     if name and folder.is_dir():
         label = name if name in ("tiny", "./tiny") else folder.resolve().name
-        return Located(Backbone(name=label, revision=_folder_hash(folder)), str(folder.resolve()))
+        backbone = Backbone(name=label, revision=_folder_hash(folder))
+        return Located(backbone=backbone, place=str(folder.resolve()))
     repository, _, revision = name.partition("@")
     if repository.count("/") != 1 or name.startswith((".", "/", "~")):
         raise UserError(
             f"{name!r} is not a backbone: no such folder, and not a hub repository.\n"
             "  Give `tiny`, a folder with config.json, safetensors and a tokenizer, or owner/name."
         )
-    return Located(_on_the_hub(repository, revision or "main"), repository)
+    return Located(backbone=_on_the_hub(repository, revision or "main"), place=repository)
 
 
 def fetch(located: Located) -> Path:

@@ -30,7 +30,7 @@ class Score:
     value: float
     """Shares in [0, 1]; BLEU, ROUGE-L and METEOR in percent; a perplexity as it is.
 
-    Always finite: a score of a run that diverged is left out, and tables tell the gap.
+    Finite: a score of a run that diverged is left out, and tables show the gap.
     """
     n: int
     """Rows; of a perplexity, tokens."""
@@ -66,16 +66,20 @@ class Run:
     fold: int | None
     """Which part of a cross-validation was tested; None without one."""
     marks: tuple[str, ...]
-    """What a reader must know of the data: "sample data", "limit 50 rows per benchmark"."""
+    """What a reader must know before the numbers: "first 50 rows of each benchmark"."""
     flags: tuple[str, ...]
     """What is suspicious of the answers: "boolq: always the same answer: true (100 %)"."""
     setting: str
-    """The hash of the spec without method, backbone, seed and fold: what must agree to be
-    compared."""
+    """The hash of what must agree in every comparison: data, validation rows, protocol,
+    precision, batch plan."""
+    recipe: str
+    """The hash of how the method was trained: what agrees too, unless each method has its own."""
     series: str
     """The hash of the spec without seed and fold: what must agree to be averaged."""
     protocol: str
     spec: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    """How the recipe was chosen, and of how many tries."""
     environment: Mapping[str, Any]
     environment_id: str
     trainable_parameters: int

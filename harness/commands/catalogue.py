@@ -1,29 +1,20 @@
-"""What there is: methods and benchmarks."""
+"""`harness methods` and `harness tasks`: what there is."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
+from harness.commands.report import Report, table
 from harness.errors import UserError, unknown
-from results.grid import grid
 
 if TYPE_CHECKING:
     from harness.spec.spec import MethodSpec
     from tasks.contract import Benchmark
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The same facts as text and as values; unsound where something is wrong with them."""
-
-    text: str
-    value: Any
-    sound: bool = True
-
-
-def methods(name: str | None, backbone: str | None) -> Listing:
+def methods(name: str | None, backbone: str | None) -> Report:
     """List all methods, or show one; with their trainable parameters on a backbone."""
     names = plugins.names("methods")
     if name is not None and name not in names:
@@ -37,10 +28,10 @@ def methods(name: str | None, backbone: str | None) -> Listing:
     text = table(rows)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
-    return Listing(text, rows)
+    return Report(text, rows)
 
 
-def tasks(name: str | None) -> Listing:
+def tasks(name: str | None) -> Report:
     """List all benchmarks by group, or show one."""
     names, groups = plugins.names("tasks"), plugins.names("groups")
     if name is not None and name not in {*names, *groups}:
@@ -60,20 +51,12 @@ def tasks(name: str | None) -> Listing:
         if name in (None, one, group)
     ]
     text = table(rows)
-    return Listing(
-        text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows
-    )
+    return Report(text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows)
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
     more = ("option likelihood",) if benchmark.options else ()
     return (*benchmark.metrics, *more)
-
-
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Write rows of the same fields as a table."""
-    lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
-    return grid(list(rows[0]), lines, align="l" * len(rows[0]))
 
 
 def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:

@@ -44,7 +44,8 @@ def complete(request: MethodRequest) -> MethodSpec:
 
 def _checked(request: MethodRequest, method: Method, known: Iterable[str]) -> dict[str, Any]:
     """Read the values that the user set as the types of their fields; all faults at once."""
-    hints = {**get_type_hints(method.config), DLS: bool | dict[str, Any]}
+    own = get_type_hints(method.config) if method.config else {}
+    hints = {**own, DLS: bool | dict[str, Any]}
     faults, overrides = [], {}
     for name, value in request.overrides.items():
         if name not in known:
@@ -65,6 +66,8 @@ def _checked(request: MethodRequest, method: Method, known: Iterable[str]) -> di
 
 def _all_fields(name: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
     method = plugins.method(name)
+    if not method.trains:
+        return {}
     try:
         selection = method.layer_selection(overrides)
         values = hyperparameters(method.configure(**overrides))
@@ -74,7 +77,7 @@ def _all_fields(name: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _typed(hint: Any, value: Any) -> Any:
-    """Read a value as its field's type says: 24, 24.0 and "24" are one rank, and true is none."""
+    """Coerce a value to its field's type: 24, 24.0 and "24" are one rank; true is no integer."""
     adapter: TypeAdapter[Any] = TypeAdapter(
         hint, config=ConfigDict(arbitrary_types_allowed=True, allow_inf_nan=False)
     )

@@ -10,8 +10,8 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from harness import backbones, plugins
-from harness.backbones import Located
 from harness.errors import UserError
+from harness.spec.planned import Located
 from harness.spec.spec import MethodSpec
 from methods.contract import size
 

@@ -1,20 +1,15 @@
-"""What the user asked for on the command line, parsed; all faults of a request at once."""
+"""Reading the words of a request: methods, tasks, seeds, assignments."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from harness import plugins
 from harness.errors import UserError, unknown
-from harness.protocols.base import PROTOCOLS, Protocol, resolve
-from harness.spec.spec import BatchPlan, Recipe
-from tasks.data.files import DataError
-
-T = TypeVar("T")
-Part = TypeVar("Part")
+from harness.planning.faults import Faults
+from harness.planning.request import Request
+from harness.spec.recipe import SHARED, Recipe
 
 PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
 """The seeds of the DyPAM, RoSA and CASCADE papers, in their order."""
@@ -22,36 +17,58 @@ PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
 LARGEST_SEED = 2**63 - 1
 """What torch and every database take."""
 
+ALL = "all"
+"""Every method there is."""
+
+RECIPE = "train."
+"""What a field of the recipe begins with, so that it is not taken for one of the method."""
+
 
 @dataclass(frozen=True)
 class MethodRequest:
-    """A method by name, one of its variants if any, and the fields that the user set."""
+    """A method by name, one of its variants if any, and the fields that the user set.
+
+    Attributes:
+        train: Fields of the recipe that are this method's own.
+        any_size: Whether its variant `small` will do where a backbone is too small for it.
+    """
 
     name: str
-    overrides: dict[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
     variant: str | None = None
+    train: Mapping[str, Any] = field(default_factory=dict)
+    any_size: bool = False
 
 
-class Faults:
-    """Collects the faults of a request, to report them together."""
+@dataclass(frozen=True)
+class Parsed:
+    """A request in names and values, each of which exists or is well formed.
 
-    def __init__(self) -> None:
-        self.found: list[str] = []
+    Attributes:
+        group: Empty if the tasks could not be read.
+        settings: The values of the assignments, by section and field.
+    """
 
-    def each(self, parse: Callable[[Part], T], parts: Iterable[Part]) -> list[T]:
-        """Parse each part and return what could be parsed; note the faults of the others."""
-        parsed = []
-        for part in parts:
-            try:
-                parsed.append(parse(part))
-            except (UserError, DataError) as fault:
-                self.found.append(str(fault))
-        return parsed
+    methods: tuple[MethodRequest, ...]
+    backbones: tuple[str, ...]
+    group: str
+    benchmarks: tuple[str, ...]
+    seeds: tuple[int, ...]
+    settings: tuple[tuple[str, Any], ...]
 
-    def raise_if_any(self) -> None:
-        """Report all faults in one message."""
-        if self.found:
-            raise UserError("\n".join(self.found))
+
+def parse(request: Request, faults: Faults) -> Parsed:
+    """Read the words of a request, and note what cannot be read."""
+    methods = faults.each(parse_methods, split_list(request.methods) or [""])
+    group, benchmarks = faults.of(lambda: parse_tasks(request.tasks)) or ("", ())
+    return Parsed(
+        methods=tuple(method for several in methods for method in several),
+        backbones=tuple(split_list(request.backbones) or [""]),
+        group=group,
+        benchmarks=benchmarks,
+        seeds=faults.of(lambda: parse_seeds(request.seeds)) or (),
+        settings=tuple(faults.each(parse_assignment, request.settings)),
+    )
 
 
 def split_list(text: str) -> list[str]:
@@ -70,26 +87,49 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def parse_methods(text: str) -> tuple[MethodRequest, ...]:
+    """Parse a method, or `all`."""
+    if text == ALL:
+        return tuple(MethodRequest(name, any_size=True) for name in plugins.names("methods"))
+    return (parse_method(text),)
+
+
 def parse_method(text: str) -> MethodRequest:
     """Parse `name`, `name:variant`, `peft:TYPE`, each with `[field=value,...]` or without.
 
-    >>> parse_method("lora:rosa-paper[lora_alpha=32]")
-    MethodRequest(name='lora', overrides={'lora_alpha': 32}, variant='rosa-paper')
-    >>> parse_method("peft:WAVEFT")
-    MethodRequest(name='peft:WAVEFT', overrides={}, variant=None)
+    >>> parsed = parse_method("lora:rosa-paper[lora_alpha=32,train.lr=2e-4]")
+    >>> parsed.name, parsed.variant, parsed.overrides, parsed.train
+    ('lora', 'rosa-paper', {'lora_alpha': 32}, {'lr': 0.0002})
+    >>> parse_method("peft:WAVEFT").name
+    'peft:WAVEFT'
     """
     called, bracket, rest = text.partition("[")
     if bracket and not rest.endswith("]"):
         raise UserError(f"{text!r}: no closing bracket. Write for example lora[r=64].")
     name, _, variant = called.partition(":")
-    overrides = dict(_assignment(part) for part in split_list(rest[:-1]))
+    values = dict(parse_assignment(part) for part in split_list(rest[:-1]))
+    own = {key.removeprefix(RECIPE): values.pop(key) for key in [*values] if key.startswith(RECIPE)}
+    _check_own(name, own)
     if name == "peft" and variant:
-        return MethodRequest(f"peft:{variant}", overrides)
+        return MethodRequest(f"peft:{variant}", values, train=own)
     if name not in plugins.names("methods"):
         known = plugins.names("methods")
         hint = "Any other tuner of PEFT: peft:TYPE. To add a method: methods/README.md"
         raise UserError(unknown("method", name, known, hint))
-    return MethodRequest(name, overrides, variant or None)
+    return MethodRequest(name, values, variant or None, own)
+
+
+def _check_own(name: str, own: Mapping[str, Any]) -> None:
+    """Refuse fields of the recipe that do not exist, or in which all methods must agree."""
+    known = [field for field in Recipe.model_fields if field not in SHARED]
+    for field_name in own:
+        if field_name in SHARED:
+            raise UserError(
+                f"{name}: train.{field_name} must be the same for all methods that are compared."
+                f"\n  Set it for all of them: --set train.{field_name}=..."
+            )
+        if field_name not in known:
+            raise UserError(unknown("setting", f"train.{field_name}", [RECIPE + f for f in known]))
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -140,72 +180,12 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
     return group, tuple(name for name in plugins.group(group).benchmarks if name in chosen)
 
 
-def parse_settings(
-    settings: Sequence[str], protocol: str, group: str
-) -> tuple[Recipe, BatchPlan, Protocol]:
-    """Parse `train.lr=5e-4`, `generate.batch_size=8` and `protocol.loss=answer`.
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """Parse `field=value`, the value as JSON where it is JSON (`64`, `true`, `[1,2]`), else as text.
 
-    Args:
-        settings: The assignments.
-        protocol: The name of the protocol to start from.
-        group: The group, whose papers may have defaults of their own; empty if it is not known.
-
-    Raises:
-        UserError: With all faults.
+    >>> parse_assignment("train.lr=5e-4"), parse_assignment("bias=none")
+    (('train.lr', 0.0005), ('bias', 'none'))
     """
-    if protocol not in PROTOCOLS:
-        raise UserError(unknown("protocol", protocol, PROTOCOLS))
-    named = plugins.group(group) if group else None
-    patience, limit = (named.patience, named.max_length) if named else (0, None)
-    sections: dict[str, Callable[..., Any]] = {
-        "train": lambda **values: Recipe(**{"patience": patience, **values}),
-        "generate": BatchPlan,
-        "protocol": lambda **values: resolve(protocol, group, values, limit),
-    }
-    made, faults = [], Faults()
-    values = _by_section(settings, faults)
-    for section, make in sections.items():
-        try:
-            made.append(make(**values[section]))
-        except ValidationError as error:
-            faults.found += [
-                f"--set {section}.{'.'.join(map(str, fault['loc']))}: {fault['msg']}, "
-                f"not {fault['input']!r}."
-                for fault in error.errors()
-            ]
-    faults.raise_if_any()
-    recipe, batches, resolved = made
-    return recipe, batches, resolved
-
-
-FIXED = ("id", "version")
-"""What names a protocol is not for the user to set."""
-
-
-def _by_section(settings: Sequence[str], faults: Faults) -> dict[str, dict[str, Any]]:
-    """Sort assignments by section and field; note the faults of those that fit none."""
-    models: dict[str, type[BaseModel]] = {
-        "train": Recipe,
-        "generate": BatchPlan,
-        "protocol": Protocol,
-    }
-    known = [
-        f"{name}.{key}"
-        for name, model in models.items()
-        for key in model.model_fields
-        if name != "protocol" or key not in FIXED
-    ]
-    values: dict[str, dict[str, Any]] = {name: {} for name in models}
-    for key, value in faults.each(_assignment, settings):
-        if key not in known:
-            faults.found.append(unknown("setting", key, known))
-            continue
-        section, name = key.split(".")
-        values[section][name] = value
-    return values
-
-
-def _assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise UserError(f"{text!r}: expected field=value.")

@@ -1,69 +1,85 @@
-"""Scoring anew what runs generated, without a model and without torch."""
+"""Scoring stored generations again, without model, data or torch."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.errors import UserError
-from harness.scoring.score import OVERLAPS, score
-from harness.worker import rows
-from results.runfolder import record_of as index
-from results.runfolder.folder import AlreadyRunningError, RunFolder
+from harness.scoring.score import Judgement, score
+from harness.scoring.texts import OVERLAPS
+from harness.spec.spec import Spec
+from results.errors import ResultsError
+from results.record import Score
+from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
+from results.runfolder.record_of import folders, record_of
+from results.runfolder.values import Result
 from results.store import Store
-from tasks.data.files import DataError
+
+UNSCORABLE = (AlreadyRunningError, KeyError, OSError, ResultsError, UserError, ValueError)
+"""What leaves a run as it was, with a line that says why."""
 
 
 def rescore(store_place: str, root: Path) -> tuple[str, bool]:
-    """Apply the extractors and metrics of today to what runs generated, and store the scores.
+    """Apply the current extractors and metrics to what runs generated, and store the scores.
 
     Returns:
         What to say, and whether all runs could be scored.
     """
     if not root.is_dir():
         raise UserError(f"{root}: no such folder. Name the folder of the run folders with --runs.")
-    store, said, left, done = Store(store_place), [], [], 0
-    for folder in index.folders(root):
-        if not folder.has("result.json"):
+    store, changes, left, done = Store(store_place), [], [], 0
+    for folder in folders(root):
+        if not folder.finished:
             continue
         try:
-            said += _rescored(folder)
-        except (ValueError, KeyError, OSError, AlreadyRunningError, DataError, UserError) as error:
+            changes += _rescored(folder)
+        except UNSCORABLE as error:
             left.append(f"{folder.path}: left as it is: {str(error) or type(error).__name__}")
             continue
-        found = index.read(folder)
-        assert found is not None
-        store.add(found)
-        store.replace_scores(found)
+        record = record_of(folder)
+        assert record is not None
+        store.add(record)
+        store.replace_scores(record)
         done += 1
-    summary = f"{done} runs of {root} are scored anew in {store_place}."
-    return "\n".join([*said, *left, summary]), not left
+    summary = f"{done} runs of {root} are rescored in {store_place}."
+    return "\n".join([*changes, *left, summary]), not left
 
 
 def _rescored(folder: RunFolder) -> list[str]:
-    """Score a run folder anew; say which headline scores changed."""
-    job, result = folder.job(), folder.read("result.json")
+    """Rescore a run folder; say which headline scores changed."""
+    if folder.format == 1:
+        raise RunFolderError(
+            "written in format 1, which keeps no gold answers: without the data files it cannot "
+            "be judged. Rerun it to have it in the current format."
+        )
+    spec, result = Spec(**folder.spec()), folder.result()
+    assert result is not None
     with folder.locked():
-        judged = score(folder, job.spec, rows.load(job))
-        kept = _no_longer_measured(result["scores"], judged["scores"])
-        judged["scores"] += kept
-        unmeasured = tuple(f"{one['metric']} is not measured" for one in kept)
-        judged["flags"] = [flag for flag in judged["flags"] if not flag.startswith(unmeasured)]
-        folder.write("result.json", result | judged)
-    before, after = (
-        {(s["benchmark"], s["metric"]): s["value"] for s in one["scores"] if s["headline"]}
-        for one in (result, judged)
-    )
+        judged = _with_unmeasured(result, score(folder, spec))
+        changed = {"scores": judged.scores, "flags": judged.flags}
+        folder.write_result(result.model_copy(update=changed))
+    before, after = _headline(result.scores), _headline(judged.scores)
+    head = folder.head()
+    named = f"{head.method} on {head.backbone}, {head.group}, seed {head.seed}"
     return [
-        f"{job.name}: {' '.join(key)} {before.get(key, '-')} -> {after.get(key, '-')}"
+        f"{named}: {' '.join(key)} {before.get(key, '-')} -> {after.get(key, '-')}"
         for key in before | after
         if before.get(key) != after.get(key)
     ]
 
 
-def _no_longer_measured(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Any]:
-    """List the scores of metrics that need what is not on this machine; they stay as they were."""
-    again = {(one["benchmark"], one["metric"]) for one in after}
-    return [
-        one
-        for one in before
-        if one["metric"] in OVERLAPS and (one["benchmark"], one["metric"]) not in again
-    ]
+def _with_unmeasured(before: Result, after: Judgement) -> Judgement:
+    """Keep the old scores of metrics that need something that this machine lacks."""
+    measured = {(score.benchmark, score.metric) for score in after.scores}
+    kept = tuple(
+        score
+        for score in before.scores
+        if score.metric in OVERLAPS and (score.benchmark, score.metric) not in measured
+    )
+    missing = tuple(f"{score.metric} is not measured" for score in kept)
+    flags = tuple(flag for flag in after.flags if not flag.startswith(missing))
+    return replace(after, scores=after.scores + kept, flags=flags)
+
+
+def _headline(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
+    return {(score.benchmark, score.metric): score.value for score in scores if score.headline}

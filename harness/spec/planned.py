@@ -1,39 +1,118 @@
-"""A run that is planned and not yet done."""
+"""A planned run: a spec, where its parts lie on this machine, and what a reader must know of it."""
 
-from pydantic import BaseModel
+from typing import Any, Literal
 
-from harness.backbones import Located
-from harness.spec.spec import Spec
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.spec.spec import Backbone, Spec
+from results.runfolder.values import FORMAT, Head
+
+
+class Located(BaseModel):
+    """A backbone and where it is: a folder, or a hub repository at the backbone's revision."""
+
+    model_config = ConfigDict(frozen=True)
+
+    backbone: Backbone
+    place: str
+
+
+class Memory(BaseModel):
+    """What trades memory for time and changes no digit, hence is no part of the spec.
+
+    Attributes:
+        gradient_checkpointing: Whether activations are computed again in the backward pass.
+        likelihood_tokens: Tokens of one forward pass over references or options, padding included.
+        device_map: How transformers spreads the frozen weights over devices, such as "auto".
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    gradient_checkpointing: bool = False
+    likelihood_tokens: int = Field(2048, ge=1)
+    device_map: str | None = None
+
+
+class Provenance(BaseModel):
+    """How the recipe was chosen; kept with the run, outside its id.
+
+    Attributes:
+        chosen: The defaults of the harness, fields set for all methods, or for this method.
+        own: The fields that were set for this method.
+        tries: How many recipes the choice was made from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    chosen: Literal["default", "for all methods", "for this method"] = "default"
+    own: dict[str, Any] = Field(default_factory=dict)
+    tries: int = 1
 
 
 class PlannedRun(BaseModel):
-    """A spec, where its parts lie on this machine, and what a reader must know of it.
+    """A spec with all that one machine needs to run it.
 
     Attributes:
+        spec: Everything that can change a number.
+        backbone_place: A folder, or a hub repository.
+        data_folder: Of the real data; None for samples.
+        train_file: A training file of the user's.
         notes: What PEFT adjusted to make the method fit the backbone.
+        memory: What trades memory for time.
+        provenance: How the recipe was chosen.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     spec: Spec
     backbone_place: str
     data_folder: str | None
     train_file: str | None = None
     notes: tuple[str, ...] = ()
+    memory: Memory = Memory()
+    provenance: Provenance = Provenance()
 
     @property
     def name(self) -> str:
         """Name the run for a reader."""
         spec = self.spec
         fold = "" if spec.fold is None else f", fold {spec.fold}"
-        label, backbone = spec.method.label, spec.backbone.name
-        return f"{label} on {backbone}, {spec.group}, seed {spec.seeds.init}{fold}"
+        own = ",".join(f"train.{field}={value}" for field, value in self.provenance.own.items())
+        label = f"{spec.method.label} [{own}]" if own else spec.method.label
+        return f"{label} on {spec.backbone.name}, {spec.group}, seed {spec.seeds.init}{fold}"
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What stands beside the numbers: marks of the data, notes on the method."""
+    def marks(self) -> tuple[str, ...]:
+        """What a reader must know before the numbers: of the data, and of the method's fit."""
         named = f"{self.spec.method.label} on {self.spec.backbone.name}"
         return (*self.spec.marks, *(f"{named}: {note.rstrip('.')}" for note in self.notes))
 
     @property
     def located(self) -> Located:
         """The backbone with its place."""
-        return Located(self.spec.backbone, self.backbone_place)
+        return Located(backbone=self.spec.backbone, place=self.backbone_place)
+
+    @property
+    def head(self) -> Head:
+        """What the run folder says of the run without a look into the spec."""
+        spec = self.spec
+        return Head(
+            format=FORMAT,
+            run_id=spec.run_id,
+            group=spec.group,
+            method=spec.method.label,
+            backbone=spec.backbone.name,
+            seed=spec.seeds.init,
+            fold=spec.fold,
+            marks=self.marks,
+            setting=spec.setting,
+            recipe=spec.recipe,
+            series=spec.series,
+            protocol=f"{spec.protocol.id}/{spec.protocol.version}",
+            provenance=self.provenance.model_dump(mode="json"),
+        )
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """All but the spec, as the run folder keeps it."""
+        return self.model_dump(mode="json", exclude={"spec"})

@@ -2,75 +2,14 @@
 
 import json
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from harness.protocols.base import Protocol
+from harness.spec.protocol import Protocol
+from harness.spec.recipe import SHARED, BatchPlan, Recipe
+from harness.spec.value import Value
 from tasks.contract import Kind
 
 Precision = Literal["float32", "bfloat16"]
-Decay = Annotated[float, Field(ge=0, lt=1)]
-
-
-class Value(BaseModel):
-    """An immutable value; unknown fields are an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Recipe(Value):
-    """How every method is trained; the same for all methods of a table.
-
-    The defaults are those of the DyPAM and RoSA papers. Where these are silent (epochs, loss mask,
-    clipping, how often the validation loss is taken), the README of this folder gives the reason.
-
-    Attributes:
-        version: Raised when the code below it changes a score.
-        lr: Peak learning rate of AdamW.
-        betas: AdamW's averaging coefficients.
-        weight_decay: AdamW's.
-        schedule: Shape of the learning rate after warm-up.
-        warmup_ratio: Share of the steps over which the rate rises from 0.
-        epochs: Passes over the training rows.
-        batch_size: Rows per forward pass.
-        accumulation_steps: Forward passes per optimizer step.
-        max_grad_norm: Gradients are clipped to this norm.
-        validation_rows: Drawn from the training rows; a tenth of them where there are fewer than
-            ten times as many.
-        validations_per_epoch: How often the validation loss is taken; the adapter of the lowest
-            is the one that is evaluated.
-        patience: Training ends when so many validations in a row bring no lower loss; 0 for never.
-        engine: Plain torch, or DeepSpeed ZeRO-1.
-    """
-
-    version: Literal[2] = 2
-    lr: float = Field(1e-3, gt=0, allow_inf_nan=False)
-    betas: tuple[Decay, Decay] = (0.9, 0.999)
-    weight_decay: float = Field(0.0, ge=0, allow_inf_nan=False)
-    schedule: Literal["cosine", "linear", "constant"] = "cosine"
-    warmup_ratio: float = Field(0.05, ge=0, le=1)
-    epochs: int = Field(3, ge=1)
-    batch_size: int = Field(2, ge=1)
-    accumulation_steps: int = Field(2, ge=1)
-    max_grad_norm: float = Field(1.0, gt=0)
-    validation_rows: int = Field(300, ge=1)
-    validations_per_epoch: int = Field(2, ge=1)
-    patience: int = Field(0, ge=0)
-    engine: Literal["torch", "deepspeed"] = "torch"
-
-
-class BatchPlan(Value):
-    """How prompts are batched for generation: in bfloat16 it moves scores.
-
-    Attributes:
-        batch_size: Prompts per batch, longest first.
-        round_tokens: After so many new tokens the unfinished prompts are batched anew, so that one
-            long answer does not hold up its batch.
-    """
-
-    batch_size: int = Field(32, ge=1)
-    round_tokens: int = Field(64, ge=1)
 
 
 class MethodSpec(Value):
@@ -138,17 +77,28 @@ class Spec(Value):
 
     @property
     def run_id(self) -> str:
-        """Name the run by its content: the same spec is never run twice."""
+        """The run's name: the hash of its content. The same spec is never run twice."""
         return self._hash_without({})
 
     @property
     def setting(self) -> str:
-        """Name what the runs of a table share: all but method, backbone, seeds and fold."""
-        return self._hash_without({"method": True, "backbone": True, "seeds": True, "fold": True})
+        """The hash of what must agree in every comparison.
+
+        That is all but method, backbone, seeds, fold, and the fields of the recipe that a method
+        may set for itself.
+        """
+        own = {name for name in Recipe.model_fields if name not in SHARED}
+        differs = {"method": True, "backbone": True, "seeds": True, "fold": True, "train": own}
+        return self._hash_without(differs)
+
+    @property
+    def recipe(self) -> str:
+        """The hash of the recipe, in which the methods of a table agree unless told otherwise."""
+        return _hash(self.train.model_dump(mode="json"))
 
     @property
     def series(self) -> str:
-        """Name what the seeds and folds of one row have in common."""
+        """The hash of what the seeds and folds of one table row have in common."""
         return self._hash_without({"seeds": True, "fold": True})
 
     @property
@@ -176,6 +126,9 @@ class Spec(Value):
             "train_data": {"title"},
             "tests": {name: {"title"} for name in self.tests},
         }
-        value = self.model_dump(mode="json", exclude=names | exclude)
-        canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
-        return sha256(canonical.encode()).hexdigest()[:16]
+        return _hash(self.model_dump(mode="json", exclude=names | exclude))
+
+
+def _hash(value: dict[str, Any]) -> str:
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return sha256(canonical.encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ pairs.
 import random
 from collections.abc import Iterator
 
-from harness.protocols.base import PAPER
+from harness.protocols import paper
 from tasks.contract import Row
 from tasks.samples.problems import Arithmetic, WordProblem, word_problem
 
@@ -57,7 +57,7 @@ def solved(problem: WordProblem) -> str:
 
 def instructed(problem: WordProblem, solve: bool) -> str:
     """Put a problem by the instruction template and solve it, or only tell its story again."""
-    return PAPER.ask(Row(0, problem.question, "", "")) + (
+    return paper.protocol.ask(Row(0, problem.question, "", "")) + (
         problem.worked if solve else story(problem)
     )
 

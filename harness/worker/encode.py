@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from harness.protocols.base import Protocol
+from harness.spec.protocol import Protocol
 from tasks.contract import Row
 
 IGNORED = -100

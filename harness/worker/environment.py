@@ -1,16 +1,17 @@
 """The stack that a run ran on: stored beside the spec, never inside it."""
 
-import json
 import os
 import platform
 import shutil
 import subprocess
-from hashlib import sha256
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from results.runfolder.values import Environment
 
 PACKAGES = (
     "torch",
@@ -26,28 +27,18 @@ PACKAGES = (
 )
 
 
-def describe() -> dict[str, Any]:
-    """List packages, interpreter, device and commit."""
-    return {
-        "packages": {name: version(name) for name in PACKAGES if _installed(name)},
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "device": device_name(),
-        **({"driver": _driver()} if torch.cuda.is_available() else {}),
-        "machine": {"host": platform.node(), "threads": torch.get_num_threads()},
-        "harness": _commit(),
-    }
-
-
-def identity(environment: dict[str, Any]) -> str:
-    """Hash what may move a number: packages, Python's minor version, torch build, device, driver.
-
-    Runs of different identities never share a table. Host, commit and threads are recorded only: a
-    change of the harness that moves a score raises the recipe's or the protocol's version.
-    """
-    parts = {key: environment.get(key) for key in ("packages", "torch", "device", "driver")}
-    parts["python"] = ".".join(environment["python"].split(".")[:2])
-    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+def describe(memory: Mapping[str, Any]) -> Environment:
+    """Describe packages, interpreter, device, commit, and what traded memory for time."""
+    return Environment(
+        packages={name: version(name) for name in PACKAGES if _installed(name)},
+        python=platform.python_version(),
+        torch=torch.__version__,
+        device=device_name(),
+        driver=_driver() if torch.cuda.is_available() else None,
+        machine={"host": platform.node(), "threads": torch.get_num_threads()},
+        harness=_commit(),
+        memory=memory,
+    )
 
 
 def device_name() -> str:

@@ -1,6 +1,5 @@
 """What a run reports while it works: phases and their seconds, steps, validations."""
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,12 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from results.runfolder.events import EventLog
+from results.runfolder.values import Event
+
 
 class Journal:
-    """Appends events to a file, one JSON object a line, and adds up the seconds of each phase."""
+    """Appends events to the file at `path`, and adds up the seconds of each phase."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", buffering=1)
+        self._log = EventLog(path)
         self._outer: list[str] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
@@ -21,11 +23,11 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._log.close()
 
-    def write(self, **event: Any) -> None:
-        """Append one event with its time."""
-        self._file.write(json.dumps({"time": round(time.time(), 3), **event}) + "\n")
+    def write(self, **facts: Any) -> None:
+        """Append one event with its time; the facts are fields of `Event`."""
+        self._log.append(Event(time=round(time.time(), 3), **facts))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

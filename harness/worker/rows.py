@@ -8,7 +8,7 @@ from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from tasks.contract import Row
 from tasks.data.files import DataError
-from tasks.data.sets import DataSet, divide, load_own, load_test, load_training
+from tasks.data.sets import DataSet, divide, load_test, training_set
 
 
 @dataclass(frozen=True)
@@ -20,49 +20,38 @@ class Rows:
     tests: dict[str, tuple[Row, ...]]
 
 
-def load(job: PlannedRun) -> Rows:
+def load(planned: PlannedRun) -> Rows:
     """Load the rows of a run, as many as its spec says.
 
     Raises:
         DataError: A file is missing, not what it should be, or not what it was at planning.
     """
-    spec = job.spec
-    folder = None if job.data_folder is None else Path(job.data_folder)
+    spec = planned.spec
+    folder = None if planned.data_folder is None else Path(planned.data_folder)
+    group = plugins.group(spec.group)
     sets = {
-        name: _unchanged(load_test(name, plugins.benchmark(name), folder), planned)
-        for name, planned in spec.tests.items()
+        name: _unchanged(load_test(name, plugins.benchmark(name), folder), data)
+        for name, data in spec.tests.items()
     }
     if spec.fold is None:
-        file = None if job.train_file is None else Path(job.train_file)
-        train = _unchanged(training_set(spec.group, folder, file), spec.train_data).rows
+        file = None if planned.train_file is None else Path(planned.train_file)
+        benchmarks = [plugins.benchmark(name) for name in group.benchmarks]
+        training = training_set(spec.group, group, benchmarks, folder, file)
+        train = _unchanged(training, spec.train_data).rows
         validation: tuple[Row, ...] = ()
-        tests = {name: one.rows for name, one in sets.items()}
+        tests = {name: test.rows for name, test in sets.items()}
     else:
-        count = plugins.group(spec.group).folds
-        division = divide(sets, count, spec.fold, spec.seeds.split)
+        division = divide(sets, group.folds, spec.fold, spec.seeds.split)
         train, validation = division.train, division.validation
         tests = dict(division.tests)
     limited = {name: rows[: spec.limit] for name, rows in tests.items()}
     return Rows(train[: spec.train_limit], validation, limited)
 
 
-def training_set(name: str, folder: Path | None, file: Path | None) -> DataSet:
-    """Load what the group `name` trains on: the user's file if there is one, else its own set.
-
-    Raises:
-        DataError: It is missing, not what it should be, or holds the test sets.
-    """
-    group = plugins.group(name)
-    if file is not None:
-        return load_own(file, group)
-    benchmarks = [plugins.benchmark(one) for one in group.benchmarks]
-    return load_training(name, group, benchmarks, folder)
-
-
-def _unchanged(found: DataSet, planned: Data) -> DataSet:
-    if found.sha256 != planned.sha256:
+def _unchanged(loaded: DataSet, planned: Data) -> DataSet:
+    if loaded.sha256 != planned.sha256:
         raise DataError(
-            f"{found.title}: its SHA-256 is {found.sha256}, that of the run is {planned.sha256}. "
-            "Put the data back, or run anew."
+            f"{loaded.title}: its SHA-256 is {loaded.sha256}, that of the run is {planned.sha256}. "
+            "Put the data back, or rerun the command to plan with the new data."
         )
-    return found
+    return loaded

@@ -1,37 +1,46 @@
-"""The run folder: written first, whole by itself; the store is an index of it.
-
-spec.json         what can change a number
-job.json          where backbone and data lie on this machine
-environment.json  the stack
-events.jsonl      phases, every training step, every validation, as they happen
-log.txt           what the worker printed
-adapter/          the adapter of the lowest validation loss, and train.json
-method.json       what the method kept of its training, such as the layers that it selected
-generations/      one file per benchmark: prompt id, tokens, text
-likelihoods/      one file per benchmark: of the options, or of the reference
-verdicts/         one file per benchmark: what was extracted, and whether it is right
-result.json       written last: the run is finished
-failure.json      instead of it: why the run failed
-"""
+"""One run folder: it is written first and whole by itself; the store is an index of it."""
 
 import fcntl
+import gzip
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from harness.spec.planned import PlannedRun
+from pydantic import ValidationError
+
+from results.errors import ResultsError
+from results.runfolder import format_1
+from results.runfolder.values import (
+    FORMAT,
+    Environment,
+    Failure,
+    FileValue,
+    Generation,
+    Head,
+    OptionLikelihoods,
+    ReferenceLikelihood,
+    Result,
+    TrainRecord,
+    Verdict,
+)
+
+V = TypeVar("V", bound=FileValue)
 
 
 class AlreadyRunningError(Exception):
     """Another process works in this run folder."""
 
 
+class RunFolderError(ResultsError):
+    """A file of a run folder is not what it should be, or the folder is of another format."""
+
+
 class RunFolder:
-    """The files of one run below `path`."""
+    """The files of one run below `path`. Each is whole or not there, whatever ends the writer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,46 +48,153 @@ class RunFolder:
         self.log = path / "log.txt"
         self.events = path / "events.jsonl"
 
-    def create(self, job: PlannedRun) -> None:
-        """Write spec and job, the first files of a run."""
+    def create(self, head: Head, spec: Mapping[str, Any], places: Mapping[str, Any]) -> None:
+        """Write the first files of a run, and forget the failure of an earlier attempt.
+
+        Args:
+            head: What names the run.
+            spec: What can change a number, as JSON values.
+            places: Where backbone and data lie on this machine, as JSON values.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
-        self.drop("failure.json")
-        self.write("spec.json", job.spec.model_dump(mode="json"))
-        self.write("job.json", job.model_dump(mode="json", exclude={"spec"}))
+        self.drop_failure()
+        self._write_json("spec.json", spec)
+        self._write_json("places.json", places)
+        self._write("run.json", head)
 
-    def job(self) -> PlannedRun:
-        """Read spec and job."""
-        return PlannedRun(spec=self.read("spec.json"), **self.read("job.json"))
+    @property
+    def format(self) -> int:
+        """The version of the folder's layout.
 
-    def write(self, name: str, value: Any) -> None:
-        """Write JSON so that a file is whole or not there."""
-        self._write(name, json.dumps(value, indent=2) + "\n")
+        Raises:
+            RunFolderError: It is newer than this program.
+        """
+        if not self._has("run.json"):
+            return 1
+        found = int(self._read_json("run.json")["format"])
+        if found > FORMAT:
+            raise RunFolderError(
+                f"{self.path}: written by a newer version (format {found}; this version reads up "
+                f"to {FORMAT}).\n  Upgrade the harness."
+            )
+        return found
 
-    def write_lines(self, name: str, values: Iterable[Any]) -> None:
-        """Write JSON lines so that a file is whole or not there."""
-        self._write(name, "".join(json.dumps(value) + "\n" for value in values))
+    def head(self) -> Head:
+        """Read what names the run."""
+        if self.format == 1:
+            return format_1.head(self._read_json("spec.json"), self._read_json("job.json"))
+        return self._read("run.json", Head)
 
-    def read(self, name: str) -> Any:
-        """Read JSON."""
-        return json.loads((self.path / name).read_text())
+    def spec(self) -> dict[str, Any]:
+        """Read the spec as JSON values."""
+        return self._read_json("spec.json")
 
-    def read_lines(self, name: str) -> list[Any]:
-        """Read JSON lines."""
-        return [json.loads(line) for line in (self.path / name).read_text().splitlines()]
+    def places(self) -> dict[str, Any]:
+        """Read where backbone and data lay."""
+        return self._read_json("places.json" if self.format > 1 else "job.json")
 
-    def has(self, name: str) -> bool:
-        """Whether a file is there, hence whole."""
-        return (self.path / name).is_file()
+    def environment(self) -> Environment | None:
+        """Read the stack of the last attempt; None if it ended before it was written."""
+        name = "environment.json"
+        return self._read(name, Environment) if self._has(name) else None
 
-    def drop(self, name: str) -> None:
-        """Remove a file that may be there."""
-        (self.path / name).unlink(missing_ok=True)
+    def write_environment(self, environment: Environment) -> None:
+        """Write the stack of this attempt."""
+        self._write("environment.json", environment)
+
+    def train_record(self) -> TrainRecord | None:
+        """Read what the training came to; None while the adapter is not saved, or never is."""
+        name = "training.json" if self.format > 1 else "adapter/train.json"
+        return self._read(name, TrainRecord) if self._has(name) else None
+
+    def write_train_record(self, record: TrainRecord) -> None:
+        """Write what the training came to: from now on the adapter counts as trained."""
+        self._write("training.json", record)
+
+    def method_record(self) -> dict[str, Any]:
+        """Read what the method kept of its training, such as the layers that it selected."""
+        return self._read_json("method.json") if self._has("method.json") else {}
+
+    def write_method_record(self, record: Mapping[str, Any]) -> None:
+        """Write what the method kept of its training."""
+        self._write_json("method.json", record)
+
+    def has_generations(self, benchmark: str) -> bool:
+        """Whether the answers to a benchmark are there, hence whole."""
+        return self._has(self._generations(benchmark))
+
+    def generations(self, benchmark: str) -> list[Generation]:
+        """Read the answers to a benchmark, in the order of its rows."""
+        name = self._generations(benchmark)
+        if self.format == 1:
+            return format_1.generations(self._read_text(name))
+        return self._read_lines(name, Generation)
+
+    def write_generations(self, benchmark: str, generations: Iterable[Generation]) -> None:
+        """Write the answers to a benchmark, compressed: prompts repeat their template."""
+        self._write_lines(f"generations/{benchmark}.jsonl.gz", generations)
+
+    def has_likelihoods(self, benchmark: str) -> bool:
+        """Whether the likelihoods of a benchmark are there, hence whole."""
+        return self._has(f"likelihoods/{benchmark}.jsonl")
+
+    def option_likelihoods(self, benchmark: str) -> list[OptionLikelihoods]:
+        """Read the likelihoods of options; nothing where none were taken."""
+        return self._read_lines(f"likelihoods/{benchmark}.jsonl", OptionLikelihoods)
+
+    def reference_likelihoods(self, benchmark: str) -> list[ReferenceLikelihood]:
+        """Read the likelihoods of references; nothing where none were taken."""
+        return self._read_lines(f"likelihoods/{benchmark}.jsonl", ReferenceLikelihood)
+
+    def write_likelihoods(
+        self, benchmark: str, found: Sequence[OptionLikelihoods] | Sequence[ReferenceLikelihood]
+    ) -> None:
+        """Write the likelihoods of options or references."""
+        self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
+
+    def verdicts(self, benchmark: str) -> list[Verdict]:
+        """Read the verdicts on a benchmark; nothing where answers are not judged."""
+        return self._read_lines(f"verdicts/{benchmark}.jsonl", Verdict)
+
+    def write_verdicts(self, benchmark: str, verdicts: Sequence[Verdict]) -> None:
+        """Write the verdicts on a benchmark."""
+        self._write_lines(f"verdicts/{benchmark}.jsonl", verdicts)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is a result."""
+        return self._has("result.json")
+
+    def result(self) -> Result | None:
+        """Read what the run came to; None while it is not finished."""
+        if not self.finished:
+            return None
+        if self.format == 1:
+            return format_1.result(self._read_json("result.json"))
+        return self._read("result.json", Result)
+
+    def write_result(self, result: Result) -> None:
+        """Write what the run came to: from now on it is finished."""
+        self._write("result.json", result)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last attempt left a reason why it failed."""
+        return self._has("failure.json")
+
+    def failure(self) -> Failure | None:
+        """Read why the last attempt failed; None if it did not."""
+        return self._read("failure.json", Failure) if self.failed else None
 
     def note_failure(self, reason: str, seconds: float = 0.0) -> None:
-        """Write why the attempt that ends now failed."""
+        """Write why the attempt that ends now failed, after so many seconds."""
         started = time.time() - seconds
-        failure = {"started": started, "seconds": {"wall": seconds}, "reason": reason}
-        self.write("failure.json", failure)
+        failure = Failure(started=started, seconds={"wall": seconds}, reason=reason)
+        self._write("failure.json", failure)
+
+    def drop_failure(self) -> None:
+        """Forget why an earlier attempt failed."""
+        (self.path / "failure.json").unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -100,12 +216,63 @@ class RunFolder:
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    def _write(self, name: str, text: str) -> None:
+    def _generations(self, benchmark: str) -> str:
+        return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")
+
+    def _has(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    def _read_text(self, name: str) -> str:
+        path = self.path / name
+        try:
+            content = path.read_bytes()
+            return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+        except FileNotFoundError as error:
+            raise RunFolderError(f"{path} is missing.") from error
+        except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
+            raise RunFolderError(f"{path} is damaged: {error}") from error
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self._read_text(name))
+        except ValueError as error:
+            raise RunFolderError(f"{self.path / name} is damaged: {error}") from error
+        return found
+
+    def _read(self, name: str, kind: type[V]) -> V:
+        return self._parsed(name, kind, self._read_text(name))
+
+    def _read_lines(self, name: str, kind: type[V]) -> list[V]:
+        if not self._has(name):
+            return []
+        # Not splitlines: texts may hold other characters that it takes for the end of a line.
+        return [
+            self._parsed(name, kind, line) for line in self._read_text(name).split("\n") if line
+        ]
+
+    def _parsed(self, name: str, kind: type[V], text: str) -> V:
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError as error:
+            raise RunFolderError(f"{self.path / name} is damaged: {error}") from error
+
+    def _write(self, name: str, value: FileValue) -> None:
+        self._write_bytes(name, value.model_dump_json(indent=2) + "\n")
+
+    def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        self._write_bytes(name, json.dumps(value, indent=2) + "\n")
+
+    def _write_lines(self, name: str, values: Iterable[FileValue]) -> None:
+        self._write_bytes(name, "".join(value.model_dump_json() + "\n" for value in values))
+
+    def _write_bytes(self, name: str, text: str) -> None:
         path = self.path / name
         path.parent.mkdir(exist_ok=True)
+        # Without a time stamp: equal runs leave equal files.
+        content = text.encode()
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        with partial.open("w") as file:
-            file.write(text)
+        with partial.open("wb") as file:
+            file.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)

@@ -1,52 +1,54 @@
-"""From run folders to the store: the store can always be built anew from them."""
+"""From run folders to records: the store can always be rebuilt from them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from results.record import Run, Score
+from results.record import Run
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Failure, Result
 
 
-def read(folder: RunFolder) -> Run | None:
-    """Read a run folder as a run; None while there is neither a result nor a failure."""
-    if folder.has("result.json"):
-        return _run(folder, "result.json")
-    return _run(folder, "failure.json") if folder.has("failure.json") else None
+def record_of(folder: RunFolder) -> Run | None:
+    """Read a run folder as a record; None while there is neither a result nor a failure."""
+    ended = folder.result() or folder.failure()
+    return None if ended is None else _record(folder, ended)
 
 
 def folders(root: Path) -> list[RunFolder]:
-    """List the run folders below `root`."""
-    return [RunFolder(path.parent) for path in sorted(root.glob("*/job.json"))]
+    """List the run folders below `root`, of every format."""
+    return [RunFolder(path.parent) for path in sorted(root.glob("*/spec.json"))]
 
 
-def _run(folder: RunFolder, ending: str) -> Run:
-    job, ended = folder.job(), folder.read(ending)
-    spec = job.spec
-    environment = folder.read("environment.json") if folder.has("environment.json") else {}
+def _record(folder: RunFolder, ended: Result | Failure) -> Run:
+    head, environment = folder.head(), folder.environment()
+    training = folder.train_record()
+    result = ended if isinstance(ended, Result) else None
     return Run(
-        run_id=spec.run_id,
-        status="finished" if ending == "result.json" else "failed",
-        reason=ended.get("reason", ""),
-        started=datetime.fromtimestamp(ended["started"], UTC),
-        seconds=ended["seconds"],
-        group=spec.group,
-        method=spec.method.label,
-        backbone=spec.backbone.name,
-        seed=spec.seeds.init,
-        fold=spec.fold,
-        marks=job.remarks,
-        flags=tuple(ended.get("flags", ())),
-        setting=spec.setting,
-        series=spec.series,
-        protocol=f"{spec.protocol.id}/{spec.protocol.version}",
-        spec=spec.model_dump(mode="json"),
-        environment=environment,
-        environment_id=ended.get("environment_id", ""),
-        trainable_parameters=ended.get("trainable_parameters", 0),
-        total_parameters=ended.get("total_parameters", 0),
-        adapter_bytes=ended.get("adapter_bytes", 0),
-        peak_memory_bytes=ended.get("peak_memory_bytes", 0),
-        train_tokens_per_second=ended.get("training", {}).get("tokens_per_second", 0.0),
+        run_id=head.run_id,
+        status="finished" if result else "failed",
+        reason=ended.reason if isinstance(ended, Failure) else "",
+        started=datetime.fromtimestamp(ended.started, UTC),
+        seconds=dict(ended.seconds),
+        group=head.group,
+        method=head.method,
+        backbone=head.backbone,
+        seed=head.seed,
+        fold=head.fold,
+        marks=head.marks,
+        flags=result.flags if result else (),
+        setting=head.setting,
+        recipe=head.recipe,
+        series=head.series,
+        protocol=head.protocol,
+        spec=folder.spec(),
+        provenance=dict(head.provenance),
+        environment=environment.model_dump(mode="json", exclude_none=True) if environment else {},
+        environment_id=result.environment_id if result else "",
+        trainable_parameters=result.trainable_parameters if result else 0,
+        total_parameters=result.total_parameters if result else 0,
+        adapter_bytes=result.adapter_bytes if result else 0,
+        peak_memory_bytes=result.peak_memory_bytes if result else 0,
+        train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),
-        scores=tuple(Score(**score) for score in ended.get("scores", [])),
+        scores=result.scores if result else (),
     )

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig
 
-from harness.protocols.base import Protocol
-from harness.spec.spec import BatchPlan
+from harness.spec.protocol import Protocol
+from harness.spec.recipe import BatchPlan
 
 
 @dataclass
@@ -32,8 +32,8 @@ def generate(
 ) -> list[Answer]:
     """Decode by the rule of a protocol, in the order of `prompts`.
 
-    In rounds of `plan.round_tokens`: after each, answers that have ended leave and the others are
-    batched anew, longest first. In float32 the tokens are those of decoding one by one.
+    In rounds of `plan.round_tokens`: after each, answers that have ended leave and the others
+    form new batches, longest first. In float32 the tokens are those of decoding one by one.
 
     Args:
         model: A causal language model with `generate`.

@@ -9,9 +9,6 @@ from torch.nn.functional import cross_entropy
 
 from harness.worker.encode import IGNORED, Example, collate
 
-BATCH_TOKENS = 2048
-"""Tokens of one forward pass, padding included: the logits of a large vocabulary fill a GPU."""
-
 
 @dataclass(frozen=True)
 class Likelihood:
@@ -31,14 +28,24 @@ class Likelihood:
 
 
 @torch.inference_mode()
-def likelihoods(model: Any, examples: Sequence[Example], pad: int) -> list[Likelihood]:
-    """Score each text in one forward pass, several at a time, in the order of `examples`."""
+def likelihoods(
+    model: Any, examples: Sequence[Example], pad: int, batch_tokens: int
+) -> list[Likelihood]:
+    """Score each text in one forward pass, several at a time, in the order of `examples`.
+
+    Args:
+        model: A causal language model.
+        examples: Texts of at least one token.
+        pad: The token on the right of shorter texts, hidden by the attention mask.
+        batch_tokens: Tokens of one forward pass, padding included: the logits of a large
+            vocabulary fill a GPU. A longer text is a batch of its own.
+    """
     model.eval()
     found: dict[int, Likelihood] = {}
     order = sorted(range(len(examples)), key=lambda place: len(examples[place].ids))
     while order:
         longest = len(examples[order[-1]].ids)
-        size = max(1, BATCH_TOKENS // longest)
+        size = max(1, batch_tokens // longest)
         order, places = order[:-size], order[-size:]
         batch = [examples[place] for place in places]
         found |= dict(zip(places, _batch(model, batch, pad), strict=True))

@@ -9,7 +9,7 @@ import torch
 from accelerate import Accelerator, DeepSpeedPlugin
 from torch import Tensor, nn
 
-from harness.spec.spec import Recipe
+from harness.spec.recipe import Recipe
 from methods.training.hooks import StepHooks
 
 

@@ -1,120 +1,35 @@
-"""The training loop: the only one, for every method."""
+"""The training loop: the only one, for every method and both engines."""
 
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from peft import PeftModel
-from torch import Tensor
-from torch.nn.functional import cross_entropy
 from transformers import get_scheduler
 
-from harness.spec.spec import Recipe, Seeds
 from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
+from harness.worker.training.batches import Training
+from harness.worker.training.best import Best
 from harness.worker.training.engine import Engine
-from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
-from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
-
-VALIDATION_BATCH = 8
+from harness.worker.training.extras import NO_EXTRAS, Extras
+from harness.worker.training.objective import token_loss, validation_loss
 
 
 @dataclass(frozen=True)
-class Training:
-    """What is trained on, and how; the loss is over all tokens, or over those of the answer."""
+class Trained:
+    """What a training came to: steps and tokens, and which state was kept at which loss."""
 
-    train: list[Example]
-    validation: list[Example]
-    recipe: Recipe
-    order_seed: int
-    pad: int
-    loss: Literal["all", "answer"] = "all"
-
-    @property
-    def rows_per_step(self) -> int:
-        """Rows between two optimizer steps."""
-        return self.recipe.batch_size * self.recipe.accumulation_steps
-
-    @property
-    def steps(self) -> int:
-        """Optimizer steps in all."""
-        return self.recipe.epochs * len(self.train) // self.rows_per_step
-
-    @property
-    def warmup_steps(self) -> int:
-        """Optimizer steps over which the learning rate rises."""
-        return round(self.recipe.warmup_ratio * self.steps)
-
-    @property
-    def validation_steps(self) -> set[int]:
-        """The steps after which the validation loss is taken; the last is one of them."""
-        times = self.recipe.epochs * self.recipe.validations_per_epoch
-        return {max(1, round(self.steps * n / times)) for n in range(1, times + 1)}
-
-    def batches(self) -> Iterator[list[list[Example]]]:
-        """Draw the rows of each optimizer step, as batches of one forward pass each.
-
-        Epochs are chained, so that a step may span two and no row is left out in between. Within a
-        step rows are sorted by length, which changes padding but not the gradient.
-        """
-        rng, size = random.Random(f"{self.order_seed}/order"), self.recipe.batch_size
-        rows = self._rows(rng)
-        for _ in range(self.steps):
-            step = sorted(islice(rows, self.rows_per_step), key=lambda e: len(e.ids))
-            yield [step[start : start + size] for start in range(0, len(step), size)]
-
-    def _rows(self, rng: random.Random) -> Iterator[Example]:
-        while True:
-            yield from rng.sample(self.train, len(self.train))
-
-
-def split(
-    rows: Sequence[Example], recipe: Recipe, seeds: Seeds
-) -> tuple[list[Example], list[Example]]:
-    """Set aside validation rows, drawn at random; return training and validation rows."""
-    count = recipe.validation_rows if len(rows) >= 10 * recipe.validation_rows else len(rows) // 10
-    rng = random.Random(f"{seeds.split}/split")
-    chosen = set(rng.sample(range(len(rows)), count))
-    validation = [row for number, row in enumerate(rows) if number in chosen]
-    train = [row for number, row in enumerate(rows) if number not in chosen]
-    return train, validation
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What a method adds to following the gradient of the mean loss per token.
-
-    Attributes:
-        hooks: Called at the moments of each step.
-        auxiliary_loss: Added to the loss of each batch; None adds nothing.
-    """
-
-    hooks: Sequence[StepHooks] = ()
-    auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
-
-
-def extras(
-    method: Method,
-    selection: LayerSelection | None,
-    model: PeftModel,
-    training: Training,
-    seed: int,
-) -> Extras:
-    """Set up the hooks of a method and its layer selection for a training."""
-    plan = Plan(training.steps, training.warmup_steps, seed)
-    hooks = [method.hooks(model, plan)] if method.hooks else []
-    if selection:
-        hooks.append(DynamicLayerSelection(model, selection, plan))
-    return Extras(hooks, method.auxiliary_loss)
+    steps: int
+    tokens: int
+    best_step: int
+    best_validation_loss: float
 
 
 def fit(
-    model: PeftModel, training: Training, journal: Journal, extras: Extras = Extras()
-) -> dict[str, Any]:
+    model: PeftModel, training: Training, journal: Journal, extras: Extras = NO_EXTRAS
+) -> Trained:
     """Train the adapter of `model` and leave it at the state of lowest validation loss."""
     recipe = training.recipe
     engine = Engine(recipe, extras.hooks)
@@ -140,65 +55,7 @@ def fit(
             if recipe.patience and best.rejected >= recipe.patience:
                 break
     best.restore()
-    return {"steps": step, "tokens": tokens, **best.record()}
-
-
-class Best:
-    """Keeps the adapter, all that is saved of it, at the lowest validation loss.
-
-    Attributes:
-        rejected: States in a row that were offered since and were no better.
-    """
-
-    def __init__(self, model: PeftModel) -> None:
-        trained = {name for name, p in model.named_parameters() if p.requires_grad}
-        prefix = str(model.base_model.prefix)
-        self.live = {n: t for n, t in model.state_dict().items() if n in trained or prefix in n}
-        self.state: dict[str, Tensor] = {}
-        self.step, self.loss, self.rejected = 0, float("inf"), 0
-
-    def offer(self, step: int, loss: float) -> None:
-        """Keep the present state if its loss is the lowest; the first is kept in any case."""
-        self.rejected += 1
-        if loss < self.loss or not self.state:
-            self.step, self.loss, self.rejected = step, loss, 0
-            self.state = {name: tensor.clone() for name, tensor in self.live.items()}
-
-    def restore(self) -> None:
-        """Put the kept state back."""
-        with torch.no_grad():
-            for name, tensor in self.live.items():
-                tensor.copy_(self.state[name])
-
-    def record(self) -> dict[str, Any]:
-        """Say which state was kept."""
-        return {"best_step": self.step, "best_validation_loss": self.loss}
-
-
-@torch.no_grad()
-def validation_loss(model: Any, training: Training) -> float:
-    """Average the loss over the tokens of the validation rows."""
-    model.eval()
-    rows = sorted(training.validation, key=lambda example: len(example.ids))
-    total, count = 0.0, 0
-    for start in range(0, len(rows), VALIDATION_BATCH):
-        batch = rows[start : start + VALIDATION_BATCH]
-        loss, tokens = token_loss(model, collate(batch, training.pad, training.loss))
-        total, count = total + float(loss), count + tokens
-    model.train()
-    return total / count
-
-
-def token_loss(model: Any, batch: dict[str, Tensor]) -> tuple[Tensor, int]:
-    """Return the sum of the next-token losses in float32, and how many there are."""
-    device = next(model.parameters()).device
-    labels = batch["labels"][:, 1:].to(device)
-    inputs = {key: batch[key].to(device) for key in ("input_ids", "attention_mask")}
-    logits = model(**inputs, use_cache=False).logits[:, :-1]
-    loss = cross_entropy(
-        logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
-    )
-    return loss, int((labels != IGNORED).sum())
+    return Trained(step, tokens, best.step, best.loss)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""Options and output that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+StorePlace = Annotated[
+    str,
+    typer.Option("--store", envvar="HARNESS_STORE", help="Database: a file or a SQLAlchemy URL."),
+]
+RunsRoot = Annotated[
+    Path, typer.Option("--runs", envvar="HARNESS_RUNS", help="Folder of the run folders.")
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", envvar="HARNESS_DATA", help="Folder of the real data; samples without it."
+    ),
+]
+TrainData = Annotated[
+    Path | None,
+    typer.Option("--train-data", help="A training file instead of the group's own."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Backbone = Annotated[
+    str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name\\[@revision].")
+]
+OwnRecipes = Annotated[
+    bool,
+    typer.Option(
+        "--own-recipes", help="Compare methods that were trained by recipes of their own."
+    ),
+]
+
+
+def show(report: Any, as_json: bool) -> None:
+    """Print a report as text or JSON, and end with 1 if something is wrong."""
+    from results.json_text import json_text
+
+    typer.echo(json_text(report.value) if as_json else report.text)
+    if not report.sound:
+        raise typer.Exit(1)

@@ -1,0 +1,55 @@
+"""Commands that say what finished runs show together."""
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import options
+
+Group = Annotated[str | None, typer.Option("--tasks", help="Only this group.")]
+
+
+def table(
+    tasks: Group = None,
+    format: Annotated[str, typer.Option(help="latex, markdown, csv or json.")] = "markdown",
+    clean: Annotated[
+        bool,
+        typer.Option("--clean", help="Also average over test rows not in the training set."),
+    ] = False,
+    extractors: Annotated[
+        bool, typer.Option("--extractors", help="What each extractor makes of the answers.")
+    ] = False,
+    own_recipes: options.OwnRecipes = False,
+    store: options.StorePlace = "harness.db",
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the table of all finished runs: means, averages and tests."""
+    from harness.commands import tables
+
+    if extractors:
+        if clean or own_recipes or format not in ("markdown", "json"):
+            from harness.errors import UserError
+
+            raise UserError(
+                "--extractors supports markdown and json, and cannot be combined with --clean or "
+                "--own-recipes."
+            )
+        options.show(tables.extractors(store, tasks), as_json or format == "json")
+    else:
+        name = "json" if as_json else format
+        typer.echo(tables.table(store, tasks, name, clean=clean, own_recipes=own_recipes))
+
+
+def compare(
+    first: str,
+    second: str,
+    tasks: Group = None,
+    own_recipes: options.OwnRecipes = False,
+    store: options.StorePlace = "harness.db",
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare two methods: differences, their intervals, Welch's test."""
+    from harness.commands import tables
+
+    report = tables.compare(store, tasks, first, second, own_recipes=own_recipes)
+    options.show(report, as_json)

@@ -1,0 +1,103 @@
+"""Commands that make runs, and those that look at them one by one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli import options
+
+
+def run(
+    methods: Annotated[
+        str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4]", or "all".')
+    ],
+    tasks: Annotated[str, typer.Option(help="A group, or benchmarks of one group.")],
+    backbones: Annotated[str, typer.Option(help="`tiny`, folders, hub repositories.")] = "tiny",
+    seeds: Annotated[
+        str, typer.Option(help="How many of the papers' five seeds, or a list such as 7,8.")
+    ] = "1",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A field of recipe, batch plan, protocol or memory: train.lr=5e-4."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Rows per benchmark.")] = None,
+    train_limit: Annotated[int | None, typer.Option(min=20, help="Training rows.")] = None,
+    data: options.DataFolder = None,
+    protocol: Annotated[str, typer.Option(help="paper, llm-adapters or hycam.")] = "paper",
+    train_data: options.TrainData = None,
+    store: options.StorePlace = "harness.db",
+    root: options.RunsRoot = Path("runs"),
+    slots: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time: GPUs, or shares of the cores.")
+    ] = None,
+    executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
+) -> None:
+    """Fine-tune and evaluate every method on every backbone and seed, then print the table.
+
+    Runs that are in the store already are not run again.
+    """
+    from harness.commands import run as command
+    from harness.planning.request import Request
+
+    request = Request(
+        methods=methods,
+        tasks=tasks,
+        backbones=backbones,
+        seeds=seeds,
+        settings=settings or [],
+        limit=limit,
+        train_limit=train_limit,
+        data=data,
+        protocol=protocol,
+        train_data=train_data,
+    )
+    if dry_run:
+        typer.echo(command.preview(request, store))
+    else:
+        raise typer.Exit(command.run(request, store, root, executor, slots))
+
+
+def history(
+    tasks: Annotated[str | None, typer.Option(help="Only this group.")] = None,
+    method: Annotated[str | None, typer.Option(help="Only this method.")] = None,
+    backbone: Annotated[str | None, typer.Option(help="Only this backbone.")] = None,
+    store: options.StorePlace = "harness.db",
+    as_json: options.AsJson = False,
+) -> None:
+    """List every run ever stored, newest first."""
+    from harness.commands import tables
+
+    options.show(tables.history(store, tasks, method, backbone), as_json)
+
+
+def show(
+    run: str, store: options.StorePlace = "harness.db", as_json: options.AsJson = False
+) -> None:
+    """Show one run in full; the first digits of its id will do."""
+    from harness.commands.show import show as command
+
+    options.show(command(store, run), as_json)
+
+
+def rescore(
+    store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
+) -> None:
+    """Rescore stored generations with the current extractors and metrics."""
+    from harness.scoring.rescore import rescore as command
+
+    said, whole = command(store, root)
+    typer.echo(said)
+    raise typer.Exit(0 if whole else 1)
+
+
+def reindex(
+    store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
+) -> None:
+    """Rebuild the store from the run folders."""
+    from harness.commands.store import reindex as command
+
+    options.show(command(store, root), as_json=False)

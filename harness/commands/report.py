@@ -1,0 +1,22 @@
+"""What a command answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from results.grid import grid
+
+
+@dataclass(frozen=True)
+class Report:
+    """The same facts as text and as values; unsound where something is wrong with them."""
+
+    text: str
+    value: Any
+    sound: bool = True
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Write rows of the same fields as a table."""
+    lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
+    return grid(list(rows[0]), lines, align="l" * len(rows[0]))

@@ -1,0 +1,71 @@
+"""Whether what a request stands for fits together; every fault is found before any run."""
+
+from itertools import product
+from pathlib import Path
+
+from harness import plugins
+from harness.errors import UserError, unknown
+from harness.planning import parameters
+from harness.planning.faults import Faults
+from harness.planning.request import Request
+from harness.planning.resolve import MethodPlan, Resolved
+from harness.spec.planned import Located
+from harness.spec.recipe import FEWEST_TRAINING_ROWS
+from tasks.data.sets import DataSet
+
+Notes = dict[tuple[str, str], tuple[str, ...]]
+"""What PEFT adjusted, by label of the method and place of the backbone."""
+
+
+def check(resolved: Resolved, request: Request, faults: Faults) -> Notes:
+    """Check methods against backbones and engine, benchmarks against protocol, data against data.
+
+    Returns:
+        What PEFT adjusted to make the methods fit.
+    """
+    pairs = list(product(resolved.methods, resolved.places))
+    notes = dict(faults.each(lambda pair: _fit(*pair), pairs))
+    faults.each(_trains_with_engine, resolved.methods)
+    if resolved.settings:
+        extractor = resolved.settings.protocol.extractor
+        faults.each(lambda name: _has_extractor(name, extractor), resolved.tests)
+    if request.train_data and resolved.train:
+        train, path = resolved.train, request.train_data
+        faults.of(lambda: _trains_on_own(train, resolved, path))
+    return notes
+
+
+def _fit(method: MethodPlan, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
+    """Put a method on a backbone without weights, which names what does not fit."""
+    count = parameters.count(method.spec, place)
+    return (method.spec.label, place.place), count.notes
+
+
+def _trains_with_engine(method: MethodPlan) -> None:
+    """Refuse a method that would be another one under DeepSpeed."""
+    frozen = (method.spec.fields.get("dls") or {}).get("freeze", False)
+    same = plugins.method(method.spec.name).zero_safe and not frozen
+    if method.recipe.engine == "deepspeed" and not same:
+        raise UserError(
+            f"{method.spec.label} changes parameters between steps or has the optimizer skip some, "
+            "which ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
+        )
+
+
+def _has_extractor(name: str, wanted: str) -> None:
+    """Refuse a headline extractor that a benchmark does not have."""
+    known = plugins.benchmark(name).extractors
+    if known and wanted not in known:
+        raise UserError(unknown(f"extractor of {name}", wanted, known))
+
+
+def _trains_on_own(train: DataSet, resolved: Resolved, path: Path) -> None:
+    """Refuse a file of the user's that is a test set, or too short to train and validate on."""
+    for name, test in resolved.tests.items():
+        if train.sha256 == test.sha256:
+            raise UserError(f"--train-data {path}: that is what {name} tests on.")
+    if len(train.rows) < FEWEST_TRAINING_ROWS:
+        raise UserError(
+            f"--train-data {path}: {len(train.rows)} rows; at least {FEWEST_TRAINING_ROWS} "
+            "are needed to train and to validate."
+        )

@@ -1,0 +1,119 @@
+"""From names to what they stand for: methods with all fields, backbones, data sets, settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import backbones, plugins
+from harness.errors import UserError
+from harness.planning import parameters
+from harness.planning.faults import Faults
+from harness.planning.methods import complete
+from harness.planning.parse import MethodRequest, Parsed
+from harness.planning.request import Request
+from harness.planning.settings import Settings, make_settings
+from harness.spec.planned import Located, Provenance
+from harness.spec.recipe import Recipe
+from harness.spec.spec import MethodSpec
+from tasks.data.sets import DataSet, load_test, pooled, training_set
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    """A method with all its fields, how it is trained, and how that was chosen."""
+
+    spec: MethodSpec
+    recipe: Recipe
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What a request stands for, as far as it could be found.
+
+    Attributes:
+        tests: The test sets by benchmark.
+        train: What the group trains on; None if it could not be read.
+        settings: None if an assignment was wrong.
+    """
+
+    methods: tuple[MethodPlan, ...]
+    places: tuple[Located, ...]
+    tests: Mapping[str, DataSet]
+    train: DataSet | None
+    settings: Settings | None
+
+
+def resolve(parsed: Parsed, request: Request, faults: Faults) -> Resolved:
+    """Find what the names of a request stand for; read and check the data files."""
+    places = faults.each(backbones.locate, parsed.backbones)
+    specs = faults.each(lambda method: (method, _completed(method, places)), parsed.methods)
+    settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, parsed.group))
+    tests = _tests(parsed, request, faults)
+    methods = [] if settings is None else _planned(specs, settings, faults)
+    return Resolved(
+        methods=tuple(methods),
+        places=tuple(places),
+        tests=tests,
+        train=_train(parsed, request, tests, faults),
+        settings=settings,
+    )
+
+
+def _completed(request: MethodRequest, places: list[Located]) -> MethodSpec:
+    """Complete a method, as its variant `small` where it may and its defaults fit no layer."""
+    spec = complete(request)
+    if request.any_size and "small" in plugins.method(request.name).variants:
+        try:
+            for place in places:
+                parameters.count(spec, place)
+        except UserError:
+            return complete(MethodRequest(request.name, variant="small"))
+    return spec
+
+
+def _planned(
+    specs: Sequence[tuple[MethodRequest, MethodSpec]], settings: Settings, faults: Faults
+) -> list[MethodPlan]:
+    """Give each method the shared recipe, or its own."""
+
+    def planned(pair: tuple[MethodRequest, MethodSpec]) -> MethodPlan:
+        request, spec = pair
+        if not request.train:
+            return MethodPlan(spec, settings.recipe, Provenance(chosen=settings.chosen))
+        own = dict(request.train)
+        provenance = Provenance(chosen="for this method", own=own)
+        return MethodPlan(spec, settings.own_recipe(request.name, own), provenance)
+
+    return faults.each(planned, specs)
+
+
+def _tests(parsed: Parsed, request: Request, faults: Faults) -> dict[str, DataSet]:
+    """Read the test sets; where folds need all of them, say what could be run without the rest."""
+
+    def test_set(name: str) -> tuple[str, DataSet]:
+        return name, load_test(name, plugins.benchmark(name), request.data)
+
+    tests = dict(faults.each(test_set, parsed.benchmarks))
+    if 0 < len(tests) < len(parsed.benchmarks) and plugins.group(parsed.group).folds:
+        faults.add(f"Without what is missing: --tasks {','.join(tests)}")
+    return tests
+
+
+def _train(
+    parsed: Parsed, request: Request, tests: Mapping[str, DataSet], faults: Faults
+) -> DataSet | None:
+    """Read what the group trains on; with folds, the rows of its own sets."""
+    if not parsed.group:
+        return None
+    group = plugins.group(parsed.group)
+    if not group.folds:
+        benchmarks = [plugins.benchmark(name) for name in group.benchmarks]
+        return faults.of(
+            lambda: training_set(parsed.group, group, benchmarks, request.data, request.train_data)
+        )
+    if request.train_data:
+        faults.add(
+            f"--train-data {request.train_data}: {parsed.group} trains on the rows of its own "
+            "sets, those of the other folds."
+        )
+    return pooled(group, tests) if tests else None

@@ -1,0 +1,97 @@
+"""What a model answers to a benchmark, and how likely it finds options and references."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from harness import plugins
+from harness.spec.planned import PlannedRun
+from harness.worker import encode
+from harness.worker.decoding.decode import generate
+from harness.worker.decoding.likelihood import likelihoods
+from harness.worker.journal import Journal
+from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood
+from tasks.contract import Row
+from tasks.data.contamination import contaminated
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A trained model with what its evaluation needs."""
+
+    planned: PlannedRun
+    model: Any
+    tokenizer: PreTrainedTokenizerBase
+    journal: Journal
+
+    def generations(self, name: str, rows: Sequence[Row], train: Sequence[Row]) -> list[Generation]:
+        """Answer the rows of a benchmark; `train` tells which of them the training set holds."""
+        spec = self.planned.spec
+        texts = [spec.protocol.ask(row) for row in rows]
+        prompts = encode.prompt_ids(rows, self.tokenizer, spec.protocol)
+        longest = min(spec.protocol.max_prompt_length, self._positions)
+        judged = bool(plugins.benchmark(name).extractors)
+        with self.journal.phase("contamination"):
+            known = contaminated((row.question for row in train), [row.question for row in rows])
+
+        def progress(done: int, of: int) -> None:
+            self.journal.write(benchmark=name, done=done, of=of)
+
+        plan, pad = spec.generate, encode.pad_token(self.tokenizer)
+        answers = generate(self.model, prompts, plan, spec.protocol, pad, progress)
+        spoken = self.tokenizer.batch_decode(
+            [answer.tokens for answer in answers], skip_special_tokens=True
+        )
+        return [
+            Generation(
+                id=row.id,
+                prompt=texts[place],
+                answer=row.answer if judged else "",
+                reference="" if judged else row.output,
+                in_training=place in known,
+                tokens=tuple(answers[place].tokens),
+                ended=answers[place].ended,
+                long=len(prompts[place]) > longest,
+                text=spoken[place],
+            )
+            for place, row in enumerate(rows)
+        ]
+
+    def options(self, name: str, rows: Sequence[Row]) -> list[OptionLikelihoods]:
+        """Give the log-likelihood of each option of each row."""
+        offer = plugins.benchmark(name).options
+        assert offer is not None
+        offered = [offer(row) for row in rows]
+        prompts = encode.prompt_ids(rows, self.tokenizer, self.planned.spec.protocol)
+        texts = [text for options in offered for text in options.values()]
+        answers = iter(self.tokenizer(texts, add_special_tokens=False)["input_ids"])
+        examples = [
+            encode.Example([*prompt, *next(answers)], len(prompt))
+            for prompt, options in zip(prompts, offered, strict=True)
+            for _ in options
+        ]
+        scored = iter(self._likelihoods(examples))
+        return [
+            OptionLikelihoods(id=row.id, options={gold: -next(scored).answer for gold in options})
+            for row, options in zip(rows, offered, strict=True)
+        ]
+
+    def references(self, rows: Sequence[Row]) -> list[ReferenceLikelihood]:
+        """Give the likelihood of each reference, cut where the model can read no further."""
+        limit = self._positions
+        examples = encode.encoded(rows, self.tokenizer, self.planned.spec.protocol)
+        read = [encode.Example(whole.ids[:limit], whole.prompt_tokens) for whole in examples]
+        return [
+            ReferenceLikelihood(id=row.id, cut=len(whole.ids) > limit, **asdict(likelihood))
+            for row, whole, likelihood in zip(rows, examples, self._likelihoods(read), strict=True)
+        ]
+
+    @property
+    def _positions(self) -> int:
+        return int(self.model.config.max_position_embeddings)
+
+    def _likelihoods(self, examples: Sequence[encode.Example]) -> Any:
+        pad = encode.pad_token(self.tokenizer)
+        return likelihoods(self.model, examples, pad, self.planned.memory.likelihood_tokens)

@@ -1,0 +1,46 @@
+"""Tokenizer, frozen backbone and adapter of a run."""
+
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+
+from harness import backbones, plugins
+from harness.spec.planned import PlannedRun
+
+
+def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
+    """Load tokenizer and frozen model, in the precision of the spec."""
+    place = backbones.fetch(planned.located)
+    device_map = planned.memory.device_map
+    tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        place,
+        dtype=getattr(torch, planned.spec.weights),
+        use_safetensors=True,
+        trust_remote_code=False,
+        **({"device_map": device_map} if device_map else {}),
+    )
+    on_gpu = torch.cuda.is_available() and not device_map
+    return tokenizer, model.cuda() if on_gpu else model
+
+
+def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:
+    """Put the method on the model: at its start, or as an earlier attempt trained it."""
+    spec = planned.spec
+    method = plugins.method(spec.method.name)
+    torch.manual_seed(spec.seeds.init)
+    if trained:
+        return method.load(base, str(trained))
+    return method.adapt(base, method.configure(**spec.method.fields))
+
+
+def peak_memory_bytes() -> int:
+    """Return the most memory that was held: on the GPU where there is one, else by the process."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,0 +1,214 @@
+"""What the files of a run folder hold, as values; the README beside this shows them as a table."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from results.record import Score
+
+FORMAT = 2
+"""Raised when a file, a key or the meaning of a key changes."""
+
+
+class FileValue(BaseModel):
+    """One JSON object of a run folder; numbers that are not finite are texts such as "NaN"."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="strings", use_attribute_docstrings=True
+    )
+
+
+class Head(FileValue):
+    """What names a run, and what a reader must know of it before its numbers."""
+
+    format: int
+    """Of the run folder."""
+    run_id: str
+    """16 hex digits, the hash of the spec."""
+    group: str
+    method: str
+    """The label on the command line, such as "lora" or "lora[r=64]"."""
+    backbone: str
+    seed: int
+    fold: int | None
+    """Which fold was tested; null without cross-validation."""
+    marks: tuple[str, ...]
+    """Sentences that stand beside every number of the run."""
+    setting: str
+    """The hash of what must agree in every comparison."""
+    recipe: str
+    """The hash of how the method was trained."""
+    series: str
+    """The hash of what must agree to be averaged over seeds and folds."""
+    protocol: str
+    """Id and version."""
+    provenance: Mapping[str, Any]
+    """How the recipe was chosen, and of how many tries."""
+
+
+class Environment(FileValue):
+    """The stack that a run ran on."""
+
+    packages: Mapping[str, str]
+    """Versions by distribution."""
+    python: str
+    torch: str
+    device: str
+    """The GPU, or the processor where there is none."""
+    driver: str | None = None
+    """Of the GPU."""
+    machine: Mapping[str, Any]
+    """Host and threads."""
+    harness: Mapping[str, Any]
+    """Commit, and whether the working tree differed from it."""
+    memory: Mapping[str, Any] = {}
+    """What traded memory for time and changed no digit."""
+
+    @property
+    def identity(self) -> str:
+        """Hash what may move a number: packages, minor version of Python, torch, device, driver.
+
+        Runs of different identities never share a table. Host, commit and threads are recorded
+        only: a change of the harness that moves a score raises the version of recipe or protocol.
+        """
+        parts = self.model_dump(include={"packages", "torch", "device", "driver"})
+        parts["python"] = ".".join(self.python.split(".")[:2])
+        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Event(FileValue):
+    """A moment of a run, appended as it happens; only what it is about is there."""
+
+    time: float
+    """Seconds since the epoch."""
+    phase: str | None = None
+    """The phase that begins here; "finished" ends the run."""
+    benchmark: str | None = None
+    """Whose answers are generated."""
+    step: int | None = None
+    """Optimizer steps done."""
+    done: int | None = None
+    """Answers done."""
+    of: int | None = None
+    """Steps or answers in all."""
+    loss: float | None = None
+    """Mean per token of the step, in nats."""
+    auxiliary_loss: float | None = None
+    """What the method adds to it, mean over the batches of the step."""
+    validation_loss: float | None = None
+    """Mean per token of the validation rows, in nats."""
+    tokens: int | None = None
+    """Trained on so far, padding excluded."""
+    lr: float | None = None
+    """The learning rate of the next step."""
+
+
+class TrainRecord(FileValue):
+    """What the training came to; written when the adapter is saved."""
+
+    rows: int
+    """Trained on."""
+    cut: int
+    """Rows that were cut at the limit of tokens."""
+    dropped: int
+    """Rows that were left out, since the limit left nothing of their answer."""
+    steps: int
+    """Optimizer steps taken."""
+    tokens: int
+    """Trained on, padding excluded."""
+    best_step: int
+    """After which the validation loss was lowest; this adapter is saved."""
+    best_validation_loss: float
+    """Mean per token, in nats."""
+    tokens_per_second: float
+    """In the training phase."""
+
+
+class Generation(FileValue):
+    """A prompt with its answer, and what is needed to judge it without the data file.
+
+    In folders of format 1 only `id`, `ended`, `long` and `text` are known; the rest is empty.
+    """
+
+    id: int
+    """Place of the row in its file, from 0."""
+    prompt: str = ""
+    """As the model saw it, before tokenisation."""
+    answer: str = ""
+    """The gold answer; empty where there is no single right one."""
+    reference: str = ""
+    """The text to compare with; empty where the answer is judged."""
+    in_training: bool = False
+    """Whether the training set holds the question, after normalisation."""
+    tokens: tuple[int, ...] = ()
+    """Ids of the generated tokens, the end token included."""
+    ended: bool
+    """Whether the model ended the text, or the limit did."""
+    long: bool
+    """Whether the prompt exceeds the limit of tokens; it was not cut."""
+    text: str
+    """The generated tokens as text, special tokens left out."""
+
+
+class OptionLikelihoods(FileValue):
+    """How likely the model finds each option of a row."""
+
+    id: int
+    options: Mapping[str, float]
+    """Log-likelihood in nats, by the gold answer that the option stands for."""
+
+
+class ReferenceLikelihood(FileValue):
+    """How likely the model finds the reference of a row: negative log-likelihoods in nats."""
+
+    id: int
+    cut: bool
+    """Whether the text was cut where the model can read no further."""
+    answer: float
+    """Of the reference, given the prompt."""
+    answer_tokens: int
+    text: float
+    """Of prompt and reference, from the second token on."""
+    text_tokens: int
+
+
+class Verdict(FileValue):
+    """What each extractor found in an answer, and whether that is right."""
+
+    id: int
+    extracted: Mapping[str, str]
+    """By extractor; empty where it found nothing."""
+    correct: Mapping[str, bool]
+    """By extractor."""
+
+
+class Result(FileValue):
+    """What a finished run came to; the file is written last."""
+
+    started: float
+    """When the last attempt began, in seconds since the epoch."""
+    seconds: Mapping[str, float]
+    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    environment_id: str
+    resumed: bool
+    """Whether an earlier attempt had trained the adapter."""
+    trainable_parameters: int
+    total_parameters: int
+    adapter_bytes: int
+    peak_memory_bytes: int
+    scores: tuple[Score, ...]
+    flags: tuple[str, ...]
+    """What is suspicious of the answers."""
+
+
+class Failure(FileValue):
+    """Why an attempt failed."""
+
+    started: float
+    """When it began, in seconds since the epoch."""
+    seconds: Mapping[str, float]
+    """Wall-clock seconds of the attempt, under "wall"."""
+    reason: str
