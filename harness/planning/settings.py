@@ -82,8 +82,10 @@ def make_settings(assignments: Iterable[tuple[str, Any]], protocol: str, group: 
         )
     )
     faults.raise_if_any()
-    assert recipe and batches
-    assert memory and resolved
+    assert recipe
+    assert batches
+    assert memory
+    assert resolved
     return Settings(recipe, batches, resolved, memory, values["train"])
 
 
