@@ -66,19 +66,22 @@ and padding and batch change the output. `small` fits layers of 32 x 32.
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from torch.autograd import Function
 from torch.nn.functional import embedding_bag
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 Routing = Literal["spectral", "uniform"]
 Pooling = Literal["token", "sequence"]
@@ -101,7 +104,7 @@ PIECE = 128
 
 
 @dataclass
-class CascadeConfig(PeftConfig):
+class CascadeConfig(NativeConfig):
     """Hyperparameters of CASCADE, appendix "CASCADE Configuration" of the paper.
 
     Attributes:
@@ -141,18 +144,11 @@ class CascadeConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = CascadeConfig.peft_type
-        for name, choices in {"routing": Routing, "pooling": Pooling}.items():
-            if getattr(self, name) not in get_args(choices):
-                known = ", ".join(get_args(choices))
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)}.")
+        super().__post_init__()
         if not self.experts:
             raise ValueError("Nothing is left to train: keep the dct, wavelet or spatial expert.")
         require(self, "at least 1", lambda value: value >= 1, "K_dct", "K_wav", "r", "d_g", "d_h")
         require(self, "at least 0", lambda value: value >= 0, "lambda_bal", "lambda_orth", "seed")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
     @property
     def experts(self) -> list[str]:

@@ -1,18 +1,16 @@
 """The contract of a method: what a file in this folder offers as `method` on its last line."""
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import peft
 from peft import PeftConfig, PeftModel
-from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
-from torch import Tensor, nn
+from peft.tuners.tuners_utils import BaseTunerLayer
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from methods.training.hooks import Plan, StepHooks
@@ -166,97 +164,3 @@ def hyperparameters(config: PeftConfig) -> dict[str, Any]:
     """List all fields of a configuration that can change a number, defaults included."""
     values = config.to_dict()
     return {key: values[key] for key in sorted(values) if key not in NOT_HYPERPARAMETERS}
-
-
-def register(config: type[PeftConfig], tuner: type[BaseTuner]) -> None:
-    """Make PEFT know a method that it does not ship, under `config.peft_type`.
-
-    `peft.utils.register_peft_method` only takes names that are in PEFT's own enumeration.
-    """
-    name: Any = config.peft_type
-    peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name] = config
-    peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING[name] = tuner
-    peft.mapping.PEFT_TYPE_TO_PREFIX_MAPPING[name] = tuner.prefix
-
-
-def of_peft(kind: str) -> Method:
-    """Make a method, on all linear layers, of a tuner that PEFT ships and that has no file here.
-
-    Raises:
-        ValueError: There is no such type, or it puts tokens before the prompt instead of adapting
-            layers, which the training loop here does not know.
-    """
-    configs = {
-        str(name.value): peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name]
-        for name in peft.PeftType
-        if name in peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING
-    }
-    usable = [
-        name
-        for name, one in configs.items()
-        if "target_modules" in {field.name for field in fields(one)}
-    ]
-    if kind not in usable:
-        near = get_close_matches(kind.upper(), usable, n=1)
-        meant = f" Did you mean peft:{near[0]}?" if near else ""
-        raise ValueError(
-            f"'peft:{kind}' is not a tuner of PEFT {peft.__version__} that adapts layers.{meant}\n"
-            f"  Known: {', '.join(sorted(usable))}"
-        )
-    return Method(
-        title=kind,
-        paper="https://huggingface.co/docs/peft",
-        config=configs[kind],
-        parameters=None,
-        mergeable=False,
-        defaults={"target_modules": "all-linear"},
-    )
-
-
-def require(config: Any, limit: str, holds: Callable[[Any], bool], *names: str) -> None:
-    """Check fields of a configuration.
-
-    Raises:
-        ValueError: A field is not finite, or `holds` is false of it; names field, value and limit.
-    """
-    for name in names:
-        value = getattr(config, name)
-        if not math.isfinite(value) or not holds(value):
-            raise ValueError(f"{name} must be {limit}, not {value}.")
-
-
-def linear_layers(model: PreTrainedModel) -> dict[str, nn.Linear]:
-    """Find what PEFT's `target_modules="all-linear"` targets: all but the output embedding."""
-    head = model.get_output_embeddings()
-    return {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) and module is not head
-    }
-
-
-def targeted(config: Any, model: PreTrainedModel) -> dict[str, nn.Linear]:
-    """Find the linear layers that `config.target_modules` names, as PEFT matches them."""
-    if config.target_modules == "all-linear":
-        return linear_layers(model)
-    return {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) and BaseTuner._check_target_module_exists(config, name)
-    }
-
-
-def fits_rank(config: Any, model: PreTrainedModel, rank: str = "r") -> None:
-    """Check that a rank is not larger than the layers.
-
-    Raises:
-        ValueError: Names the first layer whose smaller side is below the rank.
-    """
-    value = getattr(config, rank)
-    for name, layer in targeted(config, model).items():
-        limit = min(layer.in_features, layer.out_features)
-        if value > limit:
-            raise ValueError(
-                f"{name} is {layer.out_features} x {layer.in_features}: {rank} may be at most "
-                f"{limit} there, not {value}."
-            )

@@ -47,15 +47,15 @@ W_shared and full W_k. `code`, as above.
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (
@@ -64,13 +64,15 @@ from methods.tuners.attention import (
     is_rotary,
     layer_norm_parameters,
 )
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.peft_types import register
 
 Form = Literal["full", "low-rank", "none"]
 Routing = Literal["soft", "hard"]
 
 
 @dataclass
-class HyCAMConfig(PeftConfig):
+class HyCAMConfig(NativeConfig):
     """Hyperparameters of HyCAM, section "Implementation Details" of the paper.
 
     Attributes:
@@ -113,12 +115,7 @@ class HyCAMConfig(PeftConfig):
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = HyCAMConfig.peft_type
-        for name, choices in {"shared": Form, "specialised": Form, "routing": Routing}.items():
-            if getattr(self, name) not in get_args(choices):
-                known = ", ".join(get_args(choices))
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)}.")
+        super().__post_init__()
         if self.shared == self.specialised == "none":
             raise ValueError(
                 "Nothing is left to train: keep the shared or the specialised modules."
@@ -126,8 +123,6 @@ class HyCAMConfig(PeftConfig):
         require(self, "at least 1", lambda value: value >= 1, "modules", "r")
         require(self, "above 0", lambda value: value > 0, "scale", "tau")
         require(self, "at least 0", lambda value: value >= 0, "lambda_balance", "seed")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class Full(nn.Module):

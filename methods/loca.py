@@ -47,18 +47,21 @@ from functools import cache
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class LoCAConfig(PeftConfig):
+class LoCAConfig(NativeConfig):
     """Hyperparameters of LoCA.
 
     Attributes:
@@ -84,14 +87,11 @@ class LoCAConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = LoCAConfig.peft_type
+        super().__post_init__()
         counts = ("n", "coefficient_steps", "location_steps")
         require(self, "at least 1", lambda value: value >= 1, *counts)
         require(self, "above 0", lambda value: value > 0, "alpha", "location_scale")
         require(self, "between 0 and 1", lambda value: 0 <= value <= 1, "location_share")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 @cache
