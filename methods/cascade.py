@@ -69,18 +69,17 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import torch
-from peft import PeftModel
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 from transformers import PreTrainedModel
 
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
+from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
 from methods.tuners.transforms import cosines, read, write
 
 Routing = Literal["spectral", "uniform"]
@@ -296,14 +295,8 @@ def statistics(energies: Tensor) -> Tensor:
     return torch.stack([e.log(), halves[1], torch.special.entr(halves).sum(0)], dim=-1)
 
 
-class Cascade(Adapter):
-    """The experts of one layer and their router.
-
-    Attributes:
-        watched: Whether a pass in training fills the next two.
-        shares: Mean weight of each expert in the last pass, with its graph, (E,).
-        routed: Sum of the weights over tokens, (E,); in float64, however many tokens there are.
-    """
+class Cascade(Routed, Adapter):
+    """The experts of one layer and their router. What is kept is the mean weight of each expert."""
 
     def __init__(self, linear: nn.Linear, config: CascadeConfig) -> None:
         super().__init__()
@@ -319,9 +312,6 @@ class Cascade(Adapter):
             nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
         self.g: Any = modulator(config) if config.modulates else None
         self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
-        self.watched = False
-        self.shares: Tensor | None = None
-        self.routed: Tensor | float = 0.0
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., n) to the weighed sum of the experts, (..., m)."""
@@ -381,7 +371,7 @@ class Cascade(Adapter):
         """Return the weights of the three experts, (tokens,) each; zero for one that is not."""
         w = self._route(x, energies, semantic)
         if self.training:
-            self._keep(w)
+            self.keep(w, w.mean(0))
         present = dict(zip(self.config.experts, w.unbind(dim=1), strict=True))
         return [present.get(name, w.new_zeros(len(w))) for name in EXPERTS]
 
@@ -398,16 +388,9 @@ class Cascade(Adapter):
         by_sequence: Tensor = self.router(energies, semantic)
         return by_sequence.repeat_interleave(x.shape[-2], dim=0)
 
-    def _keep(self, w: Tensor) -> None:
-        # Computed even if not kept: a checkpointed layer has to save the same tensors each time.
-        shares = w.mean(0)
-        if self.watched:
-            self.shares = shares
-            self.routed = self.routed + w.detach().double().sum(0)
-
     def collect(self) -> Tensor | None:
         """Return lambda_bal L_bal + lambda_orth L_orth of the last pass in training, once."""
-        config, shares, self.shares = self.config, self.shares, None
+        config, shares = self.config, super().collect()
         if shares is None:
             return None
         loss = shares.new_zeros(())
@@ -418,6 +401,11 @@ class Cascade(Adapter):
             loss = loss + config.lambda_orth * (self.s[:k] @ self.B_wav[:k]).abs()
         return loss
 
+    def mean_weights(self) -> list[float]:
+        """Return the mean weight of the DCT, wavelet and spatial expert, 0 for an absent one."""
+        present = dict(zip(self.config.experts, super().mean_weights(), strict=True))
+        return [present.get(name, 0.0) for name in EXPERTS]
+
 
 def modulator(config: CascadeConfig) -> nn.Module:
     """Make g, whose first outputs are zero."""
@@ -427,81 +415,18 @@ def modulator(config: CascadeConfig) -> nn.Module:
     return nn.Sequential(nn.Linear(config.K_dct, config.d_g), nn.SiLU(), last)
 
 
-class CascadeModel(LinearTuner):
+class CascadeModel(RoutedTuner, LinearTuner):
     """Puts a `Cascade` beside every targeted linear layer."""
 
     adapter = Cascade
     not_mergeable = "the weights of its experts depend on the token."
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output, and in training what `auxiliary_loss` collects.
-
-        Only of this pass: gradient checkpointing repeats the layers within the backward pass, and
-        what an adapter kept then would hold their activations.
-        """
-        adapters = self.adapters().values()
-        for adapter in adapters:
-            adapter.watched, adapter.shares = True, None
-        try:
-            return super().forward(*args, **kwargs)
-        finally:
-            for adapter in adapters:
-                adapter.watched = False
-
-    def auxiliary_loss(self) -> Tensor:
-        """Return both auxiliary losses of the last pass in training, the mean of the layers.
-
-        They can be collected once. Both are zero if there was no pass in training, and reentrant
-        checkpointing, whose first pass has no gradients, leaves the balance without one.
-        """
-        collected = [adapter.collect() for adapter in self.adapters().values()]
-        losses = [loss for loss in collected if loss is not None]
-        if not losses:
-            return torch.zeros((), device=next(self.model.parameters()).device)
-        return torch.stack(losses).mean()
+    def routers(self) -> dict[str, Any]:
+        """List the active adapters by the name of their layer: each keeps its own weights."""
+        return self.adapters()
 
 
 register(CascadeConfig, CascadeModel)
-
-
-@dataclass
-class RouterWeights(StepHooks):
-    """Records how the tokens of the last tenth of the steps, rounded up, were routed."""
-
-    model: PeftModel
-    plan: Plan
-
-    def before_forward(self, step: int) -> None:
-        """Forget what came before, at the first of these steps."""
-        if step == self.plan.steps - math.ceil(self.plan.steps / 10) + 1:
-            for adapter in self._adapters().values():
-                adapter.routed = 0.0
-
-    def record(self) -> dict[str, Any]:
-        """Return the mean weight of the DCT, wavelet and spatial expert, by layer.
-
-        Over the tokens of those steps; 0 for an expert that there is not.
-        """
-        return {"router_weights": {name: _mean(one) for name, one in self._adapters().items()}}
-
-    def _adapters(self) -> dict[str, Cascade]:
-        tuner: Any = self.model.base_model
-        adapters: dict[str, Cascade] = tuner.adapters()
-        return adapters
-
-
-def _mean(adapter: Cascade) -> list[float]:
-    """Divide the sums of the weights by the tokens, which is what the weights add up to."""
-    sums = torch.as_tensor(adapter.routed)
-    present = dict(zip(adapter.config.experts, (sums / sums.sum()).tolist(), strict=True))
-    return [present.get(name, 0.0) for name in EXPERTS]
-
-
-def auxiliary_loss(model: PeftModel) -> Tensor:
-    """Return both auxiliary losses of the last pass in training, times their factors."""
-    tuner: Any = model.base_model
-    loss: Tensor = tuner.auxiliary_loss()
-    return loss
 
 
 def parameters(config: CascadeConfig, model: PreTrainedModel) -> int:
