@@ -38,7 +38,7 @@ made:
   takes one, then HL. The places of a band are drawn without replacement, the same for layers of
   equal shape, and its coefficients are in row-major order. Places are not saved, but drawn again
   from `seed`.
-- The pooling window of the router: the token itself, w_e(x) as eq. 3 writes. A token's weights
+- The pooling window of the router: the token itself, w_e(x) as eq. 2 writes. A token's weights
   depend on no other token, so decoding can cache keys and values, and padding and batch change
   nothing. The literal mean over the sequence is the variant `sequence-pooling`.
 - The spectral statistics x_spec, of the token's channels. With e_L and e_H the sums of squares of
