@@ -27,7 +27,8 @@ class Method:
     Attributes:
         title: As tables print it.
         paper: Where it is defined.
-        config: Its configuration class; the fields are its hyperparameters.
+        config: Its configuration class; the fields are its hyperparameters. None for the bare
+            backbone: nothing is adapted and nothing trains.
         defaults: Fields that differ from the defaults of the class, with the paper that sets them
             in the method's docstring.
         parameters: The number of trainable parameters by formula, from a configuration and the
@@ -53,7 +54,7 @@ class Method:
 
     title: str
     paper: str
-    config: type[PeftConfig]
+    config: type[PeftConfig] | None
     parameters: Callable[[Any, PreTrainedModel], int] | None
     mergeable: bool
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -66,8 +67,15 @@ class Method:
     zero_safe: bool = True
     dls: LayerSelection | None = None
 
-    def configure(self, **overrides: Any) -> PeftConfig:
+    @property
+    def trains(self) -> bool:
+        """Whether there is anything to train."""
+        return self.config is not None
+
+    def configure(self, **overrides: Any) -> PeftConfig | None:
         """Build the configuration from the defaults and `overrides`; `dls` is no part of it."""
+        if self.config is None:
+            return None
         chosen = {**self.defaults, **overrides}
         chosen.pop("dls", None)
         return self.config(task_type="CAUSAL_LM", **chosen)
@@ -76,9 +84,11 @@ class Method:
         """Read the field `dls`: true and false switch it, an object sets its settings.
 
         Raises:
-            ValueError: A setting does not exist, or is out of its bounds.
+            ValueError: A setting does not exist or is out of its bounds, or no layer trains.
         """
         chosen = values.get("dls", self.dls is not None)
+        if chosen and not self.trains:
+            raise ValueError(f"dls selects layers that train, and nothing of {self.title} trains.")
         if not isinstance(chosen, Mapping):
             return (self.dls or LayerSelection()) if chosen else None
         known = [field.name for field in fields(LayerSelection)]
@@ -86,8 +96,10 @@ class Method:
             raise ValueError(f"dls has no setting {unknown[0]!r}. Known: {', '.join(known)}")
         return LayerSelection(**chosen)
 
-    def adapt(self, model: PreTrainedModel, config: PeftConfig) -> PeftModel:
-        """Freeze `model` and put the adapter into it, in place.
+    def adapt(
+        self, model: PreTrainedModel, config: PeftConfig | None
+    ) -> PeftModel | PreTrainedModel:
+        """Freeze `model` and put the adapter into it, in place; without a configuration, none.
 
         Whatever requires a gradient afterwards is what the harness trains, counts and saves. The
         adapter's parameters are float32, also over a base in bfloat16.
@@ -95,6 +107,8 @@ class Method:
         Raises:
             ValueError: The configuration does not fit the model.
         """
+        if config is None:
+            return _frozen(model)
         if self.check:
             self.check(config, model)
         with warnings.catch_warnings():
@@ -102,12 +116,16 @@ class Method:
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, config)
 
-    def load(self, model: PreTrainedModel, folder: str) -> PeftModel:
+    def load(self, model: PreTrainedModel, folder: str) -> PeftModel | PreTrainedModel:
         """Put a saved adapter of this method on `model`, to train on or to evaluate.
+
+        Where nothing trains there is none: `folder` is not read, and `model` only frozen.
 
         Raises:
             ValueError: The folder holds an adapter of another method, or of another backbone.
         """
+        if self.config is None:
+            return _frozen(model)
         config = PeftConfig.from_pretrained(folder)
         if type(config) is not self.config:
             raise ValueError(
@@ -122,6 +140,11 @@ class Method:
                 "the backbone it belongs to."
             )
         return PeftModel.from_pretrained(model, folder, is_trainable=True)
+
+
+def _frozen(model: PreTrainedModel) -> PreTrainedModel:
+    model.requires_grad_(False)
+    return model
 
 
 @dataclass(frozen=True)
@@ -143,8 +166,10 @@ class Size:
         return 100 * self.trainable / self.total
 
 
-def size(model: PeftModel) -> Size:
-    """Count the parameters of an adapted model."""
+def size(model: PeftModel | PreTrainedModel) -> Size:
+    """Count the parameters of an adapted model, or of a bare one, of which none may train."""
+    if not isinstance(model, PeftModel):
+        return Size(model.num_parameters(only_trainable=True), model.num_parameters())
     trainable, total = model.get_nb_trainable_parameters()
     return Size(trainable, total - _replaced(model))
 
@@ -160,7 +185,7 @@ def _replaced(model: PeftModel) -> int:
     return sum(originals.values())
 
 
-def hyperparameters(config: PeftConfig) -> dict[str, Any]:
+def hyperparameters(config: PeftConfig | None) -> dict[str, Any]:
     """List all fields of a configuration that can change a number, defaults included."""
-    values = config.to_dict()
+    values = config.to_dict() if config else {}
     return {key: values[key] for key in sorted(values) if key not in NOT_HYPERPARAMETERS}
