@@ -40,7 +40,7 @@ def method(name: str) -> "Method":
         UserError: PEFT has no such type, or it is not one that adapts layers.
     """
     if name.startswith(OF_PEFT):
-        from methods.contract import of_peft  # noqa: PLC0415 (start-up time)
+        from methods.tuners.peft_types import of_peft  # noqa: PLC0415 (start-up time)
 
         kind = name.removeprefix(OF_PEFT)
         if kind.lower() in _files("methods"):

@@ -54,8 +54,10 @@ from peft.tuners.adalora import AdaLoraLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, fits_rank, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
+from methods.tuners.config import require
+from methods.tuners.layers import fits_rank, targeted
 
 PLACEHOLDER = 10**9
 """Stands for the number of steps until a training says it."""

@@ -37,7 +37,9 @@ from peft.tuners.boft import layer as peft_layer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, require, targeted
+from methods.contract import Method
+from methods.tuners.config import require
+from methods.tuners.layers import targeted
 
 
 class BlockDiagonal:

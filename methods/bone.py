@@ -27,7 +27,9 @@ from peft import MissConfig, PeftModel
 from peft.tuners.miss.layer import MissLayer
 from transformers import PreTrainedModel
 
-from methods.contract import Method, require, targeted
+from methods.contract import Method
+from methods.tuners.config import require
+from methods.tuners.layers import targeted
 
 
 def check(config: MissConfig, model: PreTrainedModel) -> None:

@@ -23,7 +23,9 @@ Variants: `rosa-paper`, `zero-start`, and `small` (b = 16).
 from peft import C3AConfig
 from transformers import PreTrainedModel
 
-from methods.contract import Method, require, targeted
+from methods.contract import Method
+from methods.tuners.config import require
+from methods.tuners.layers import targeted
 
 
 def check(config: C3AConfig, model: PreTrainedModel) -> None:

@@ -38,7 +38,7 @@ made:
   takes one, then HL. The places of a band are drawn without replacement, the same for layers of
   equal shape, and its coefficients are in row-major order. Places are not saved, but drawn again
   from `seed`.
-- The pooling window of the router: the token itself, w_e(x) as eq. 3 writes. A token's weights
+- The pooling window of the router: the token itself, w_e(x) as eq. 2 writes. A token's weights
   depend on no other token, so decoding can cache keys and values, and padding and batch change
   nothing. The literal mean over the sequence is the variant `sequence-pooling`.
 - The spectral statistics x_spec, of the token's channels. With e_L and e_H the sums of squares of
@@ -66,19 +66,21 @@ and padding and batch change the output. `small` fits layers of 32 x 32.
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import torch
-from peft import PeftConfig, PeftModel
 from torch import Tensor, nn
-from torch.autograd import Function
 from torch.nn.functional import embedding_bag
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
-from methods.training.hooks import Plan, StepHooks
+from methods.contract import Method
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
+from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
+from methods.tuners.transforms import cosines, read, write
 
 Routing = Literal["spectral", "uniform"]
 Pooling = Literal["token", "sequence"]
@@ -93,15 +95,9 @@ STATISTICS = 3
 ENERGY_FLOOR = 1e-6
 """Added to the energy of each half of the spectrum, so that a zero token has statistics."""
 
-BLOCK = 32
-"""Channels that are transformed by one small matrix product, at most."""
-
-PIECE = 128
-"""Channels, or pairs of them, whose products are summed at a time."""
-
 
 @dataclass
-class CascadeConfig(PeftConfig):
+class CascadeConfig(NativeConfig):
     """Hyperparameters of CASCADE, appendix "CASCADE Configuration" of the paper.
 
     Attributes:
@@ -141,18 +137,11 @@ class CascadeConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = CascadeConfig.peft_type
-        for name, choices in {"routing": Routing, "pooling": Pooling}.items():
-            if getattr(self, name) not in get_args(choices):
-                known = ", ".join(get_args(choices))
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)}.")
+        super().__post_init__()
         if not self.experts:
             raise ValueError("Nothing is left to train: keep the dct, wavelet or spatial expert.")
         require(self, "at least 1", lambda value: value >= 1, "K_dct", "K_wav", "r", "d_g", "d_h")
         require(self, "at least 0", lambda value: value >= 0, "lambda_bal", "lambda_orth", "seed")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
     @property
     def experts(self) -> list[str]:
@@ -251,17 +240,6 @@ def corner(m: int, n: int, k: int, device: torch.device) -> Corner:
     return Corner(p, q, (i * q + j).to(device))
 
 
-@cache
-@torch.inference_mode(False)
-def cosines(rows: int, n: int, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Make the first rows of the orthonormal DCT-II basis, (rows, n)."""
-    i = torch.arange(rows, device="cpu")[:, None]
-    turns = i * (2 * torch.arange(n, device="cpu") + 1) % (4 * n)  # exact, unlike large angles
-    basis = math.sqrt(2 / n) * torch.cos(turns.double() * (math.pi / (2 * n)))
-    basis[:1] *= math.sqrt(1 / 2)
-    return basis.to(device, dtype)
-
-
 class Sparse(NamedTuple):
     """The sparse matrix of wavelet coefficients (m, n), row by row.
 
@@ -291,122 +269,6 @@ def details(m: int, n: int, k: int, seed: int, device: torch.device) -> Sparse:
     return Sparse(order.to(device), j[order].to(device), offsets.to(device))
 
 
-@cache
-@torch.inference_mode(False)
-def pairwise(channels: int, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Make the Haar analysis of some channels, which is its own inverse, (channels, channels)."""
-    pair = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64, device="cpu")
-    blocks = torch.block_diag(*[pair * math.sqrt(1 / 2)] * (channels // 2))
-    moved: Tensor = blocks.to(device, dtype)
-    return moved
-
-
-def haar(x: Tensor) -> Tensor:
-    """Analyse tokens (tokens, n): coefficients (n, tokens), low-pass and high-pass in turns.
-
-    As products with a small matrix, since these transpose at the same time.
-    """
-    block = math.gcd(x.shape[1], BLOCK)
-    channels = x.unflatten(1, (-1, block)).permute(1, 2, 0)
-    matrix = pairwise(block, x.device, x.dtype)
-    return torch.bmm(matrix.expand(len(channels), -1, -1), channels).flatten(0, 1)
-
-
-def inverse_haar(u: Tensor) -> Tensor:
-    """Synthesise what `haar` analysed, (n, tokens) to (tokens, n); also the adjoint of `haar`."""
-    block = math.gcd(u.shape[0], BLOCK)
-    tokens = u.unflatten(0, (-1, block)).transpose(1, 2)
-    matrix = pairwise(block, u.device, u.dtype)
-    x = u.new_empty(u.shape[1], u.shape[0])
-    # Written to where it belongs: copying it there would take as long again.
-    placed = x.unflatten(1, (-1, block)).transpose(0, 1)
-    torch.bmm(tokens, matrix.expand(len(tokens), -1, -1), out=placed)
-    return x
-
-
-def dots(a: Tensor, b: Tensor) -> Tensor:
-    """Sum products over channels, (channels, ..., tokens) to (..., tokens).
-
-    In pieces, so that the products stay in the processor's cache.
-    """
-    pieces = zip(a.split(PIECE), b.split(PIECE), strict=True)
-    return torch.stack([(one * other).sum(0) for one, other in pieces]).sum(0)
-
-
-def read(x: Tensor, basis: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Take from x (tokens, n) all that the experts and the router need of it.
-
-    Returns:
-        Haar coefficients u (n, tokens); sums of squares of their low-pass and their high-pass half,
-        (2, tokens); products of x with the rows of basis (q, n) and weight (k, n), (tokens, q + k).
-    """
-    taken: tuple[Tensor, Tensor, Tensor] = Read.apply(x, basis, weight)  # type: ignore[no-untyped-call]
-    return taken
-
-
-class Read(Function):
-    """`read` with its gradient in one piece.
-
-    Step by step, autograd would go over the gradient of x once for each step.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, basis: Tensor, weight: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute what `read` returns."""
-        rows, u = torch.cat([basis, weight]), haar(x)
-        ctx.save_for_backward(x, rows, u)
-        ctx.q = len(basis)
-        halves = u.unflatten(0, (-1, 2))
-        return u, dots(halves, halves), x @ rows.T
-
-    @staticmethod
-    def backward(
-        ctx: Any, grad_u: Tensor, grad_energies: Tensor, grad_products: Tensor
-    ) -> tuple[Tensor | None, None, Tensor]:
-        """Return the gradients of x and weight."""
-        x, rows, u = ctx.saved_tensors
-        grad_weight = grad_products[:, ctx.q :].T @ x
-        if not ctx.needs_input_grad[0]:
-            return None, None, grad_weight
-        halves, grad_halves = u.unflatten(0, (-1, 2)), grad_u.unflatten(0, (-1, 2))
-        grad_u = torch.addcmul(grad_halves, halves, grad_energies, value=2).flatten(0, 1)
-        return inverse_haar(grad_u).addmm_(grad_products, rows), None, grad_weight
-
-
-def write(v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor) -> Tensor:
-    """Make the output (tokens, m): the counterpart of `read`.
-
-    Of Haar coefficients v (m, tokens), weighed by w (tokens,), and of the rows of basis (p, m) and
-    weight (k, m) times factors (tokens, p + k).
-    """
-    y: Tensor = Write.apply(v, w, factors, basis, weight)  # type: ignore[no-untyped-call]
-    return y
-
-
-class Write(Function):
-    """`write` with its gradient in one piece."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor
-    ) -> Tensor:
-        """Compute what `write` returns."""
-        rows = torch.cat([basis, weight])
-        ctx.save_for_backward(v, w, factors, rows)
-        ctx.p = len(basis)
-        return inverse_haar(v).mul_(w[:, None]).addmm_(factors, rows)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, Tensor]:
-        """Return the gradients of v, w, factors and weight."""
-        v, w, factors, rows = ctx.saved_tensors
-        grad_v = haar(grad)
-        grad_w = dots(grad_v, v)
-        return grad_v.mul_(w), grad_w, grad @ rows.T, None, factors[:, ctx.p :].T @ grad
-
-
 class Router(nn.Module):
     """The weights of the experts, eq. 10 and 11."""
 
@@ -433,14 +295,8 @@ def statistics(energies: Tensor) -> Tensor:
     return torch.stack([e.log(), halves[1], torch.special.entr(halves).sum(0)], dim=-1)
 
 
-class Cascade(Adapter):
-    """The experts of one layer and their router.
-
-    Attributes:
-        watched: Whether a pass in training fills the next two.
-        shares: Mean weight of each expert in the last pass, with its graph, (E,).
-        routed: Sum of the weights over tokens, (E,); in float64, however many tokens there are.
-    """
+class Cascade(Routed, Adapter):
+    """The experts of one layer and their router. What is kept is the mean weight of each expert."""
 
     def __init__(self, linear: nn.Linear, config: CascadeConfig) -> None:
         super().__init__()
@@ -456,9 +312,6 @@ class Cascade(Adapter):
             nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
         self.g: Any = modulator(config) if config.modulates else None
         self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
-        self.watched = False
-        self.shares: Tensor | None = None
-        self.routed: Tensor | float = 0.0
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., n) to the weighed sum of the experts, (..., m)."""
@@ -518,7 +371,7 @@ class Cascade(Adapter):
         """Return the weights of the three experts, (tokens,) each; zero for one that is not."""
         w = self._route(x, energies, semantic)
         if self.training:
-            self._keep(w)
+            self.keep(w, w.mean(0))
         present = dict(zip(self.config.experts, w.unbind(dim=1), strict=True))
         return [present.get(name, w.new_zeros(len(w))) for name in EXPERTS]
 
@@ -535,16 +388,9 @@ class Cascade(Adapter):
         by_sequence: Tensor = self.router(energies, semantic)
         return by_sequence.repeat_interleave(x.shape[-2], dim=0)
 
-    def _keep(self, w: Tensor) -> None:
-        # Computed even if not kept: a checkpointed layer has to save the same tensors each time.
-        shares = w.mean(0)
-        if self.watched:
-            self.shares = shares
-            self.routed = self.routed + w.detach().double().sum(0)
-
     def collect(self) -> Tensor | None:
         """Return lambda_bal L_bal + lambda_orth L_orth of the last pass in training, once."""
-        config, shares, self.shares = self.config, self.shares, None
+        config, shares = self.config, super().collect()
         if shares is None:
             return None
         loss = shares.new_zeros(())
@@ -555,6 +401,11 @@ class Cascade(Adapter):
             loss = loss + config.lambda_orth * (self.s[:k] @ self.B_wav[:k]).abs()
         return loss
 
+    def mean_weights(self) -> list[float]:
+        """Return the mean weight of the DCT, wavelet and spatial expert, 0 for an absent one."""
+        present = dict(zip(self.config.experts, super().mean_weights(), strict=True))
+        return [present.get(name, 0.0) for name in EXPERTS]
+
 
 def modulator(config: CascadeConfig) -> nn.Module:
     """Make g, whose first outputs are zero."""
@@ -564,81 +415,18 @@ def modulator(config: CascadeConfig) -> nn.Module:
     return nn.Sequential(nn.Linear(config.K_dct, config.d_g), nn.SiLU(), last)
 
 
-class CascadeModel(LinearTuner):
+class CascadeModel(RoutedTuner, LinearTuner):
     """Puts a `Cascade` beside every targeted linear layer."""
 
     adapter = Cascade
     not_mergeable = "the weights of its experts depend on the token."
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output, and in training what `auxiliary_loss` collects.
-
-        Only of this pass: gradient checkpointing repeats the layers within the backward pass, and
-        what an adapter kept then would hold their activations.
-        """
-        adapters = self.adapters().values()
-        for adapter in adapters:
-            adapter.watched, adapter.shares = True, None
-        try:
-            return super().forward(*args, **kwargs)
-        finally:
-            for adapter in adapters:
-                adapter.watched = False
-
-    def auxiliary_loss(self) -> Tensor:
-        """Return both auxiliary losses of the last pass in training, the mean of the layers.
-
-        They can be collected once. Both are zero if there was no pass in training, and reentrant
-        checkpointing, whose first pass has no gradients, leaves the balance without one.
-        """
-        collected = [adapter.collect() for adapter in self.adapters().values()]
-        losses = [loss for loss in collected if loss is not None]
-        if not losses:
-            return torch.zeros((), device=next(self.model.parameters()).device)
-        return torch.stack(losses).mean()
+    def routers(self) -> dict[str, Any]:
+        """List the active adapters by the name of their layer: each keeps its own weights."""
+        return self.adapters()
 
 
 register(CascadeConfig, CascadeModel)
-
-
-@dataclass
-class RouterWeights(StepHooks):
-    """Records how the tokens of the last tenth of the steps, rounded up, were routed."""
-
-    model: PeftModel
-    plan: Plan
-
-    def before_forward(self, step: int) -> None:
-        """Forget what came before, at the first of these steps."""
-        if step == self.plan.steps - math.ceil(self.plan.steps / 10) + 1:
-            for adapter in self._adapters().values():
-                adapter.routed = 0.0
-
-    def record(self) -> dict[str, Any]:
-        """Return the mean weight of the DCT, wavelet and spatial expert, by layer.
-
-        Over the tokens of those steps; 0 for an expert that there is not.
-        """
-        return {"router_weights": {name: _mean(one) for name, one in self._adapters().items()}}
-
-    def _adapters(self) -> dict[str, Cascade]:
-        tuner: Any = self.model.base_model
-        adapters: dict[str, Cascade] = tuner.adapters()
-        return adapters
-
-
-def _mean(adapter: Cascade) -> list[float]:
-    """Divide the sums of the weights by the tokens, which is what the weights add up to."""
-    sums = torch.as_tensor(adapter.routed)
-    present = dict(zip(adapter.config.experts, (sums / sums.sum()).tolist(), strict=True))
-    return [present.get(name, 0.0) for name in EXPERTS]
-
-
-def auxiliary_loss(model: PeftModel) -> Tensor:
-    """Return both auxiliary losses of the last pass in training, times their factors."""
-    tuner: Any = model.base_model
-    loss: Tensor = tuner.auxiliary_loss()
-    return loss
 
 
 def parameters(config: CascadeConfig, model: PreTrainedModel) -> int:

@@ -1,18 +1,16 @@
 """The contract of a method: what a file in this folder offers as `method` on its last line."""
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import peft
 from peft import PeftConfig, PeftModel
-from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
-from torch import Tensor, nn
+from peft.tuners.tuners_utils import BaseTunerLayer
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from methods.training.hooks import Plan, StepHooks
@@ -29,7 +27,8 @@ class Method:
     Attributes:
         title: As tables print it.
         paper: Where it is defined.
-        config: Its configuration class; the fields are its hyperparameters.
+        config: Its configuration class; the fields are its hyperparameters. None for the bare
+            backbone: nothing is adapted and nothing trains.
         defaults: Fields that differ from the defaults of the class, with the paper that sets them
             in the method's docstring.
         parameters: The number of trainable parameters by formula, from a configuration and the
@@ -55,7 +54,7 @@ class Method:
 
     title: str
     paper: str
-    config: type[PeftConfig]
+    config: type[PeftConfig] | None
     parameters: Callable[[Any, PreTrainedModel], int] | None
     mergeable: bool
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -68,8 +67,15 @@ class Method:
     zero_safe: bool = True
     dls: LayerSelection | None = None
 
-    def configure(self, **overrides: Any) -> PeftConfig:
+    @property
+    def trains(self) -> bool:
+        """Whether there is anything to train."""
+        return self.config is not None
+
+    def configure(self, **overrides: Any) -> PeftConfig | None:
         """Build the configuration from the defaults and `overrides`; `dls` is no part of it."""
+        if self.config is None:
+            return None
         chosen = {**self.defaults, **overrides}
         chosen.pop("dls", None)
         return self.config(task_type="CAUSAL_LM", **chosen)
@@ -78,9 +84,11 @@ class Method:
         """Read the field `dls`: true and false switch it, an object sets its settings.
 
         Raises:
-            ValueError: A setting does not exist, or is out of its bounds.
+            ValueError: A setting does not exist or is out of its bounds, or no layer trains.
         """
         chosen = values.get("dls", self.dls is not None)
+        if chosen and not self.trains:
+            raise ValueError(f"dls selects layers that train, and nothing of {self.title} trains.")
         if not isinstance(chosen, Mapping):
             return (self.dls or LayerSelection()) if chosen else None
         known = [field.name for field in fields(LayerSelection)]
@@ -88,8 +96,10 @@ class Method:
             raise ValueError(f"dls has no setting {unknown[0]!r}. Known: {', '.join(known)}")
         return LayerSelection(**chosen)
 
-    def adapt(self, model: PreTrainedModel, config: PeftConfig) -> PeftModel:
-        """Freeze `model` and put the adapter into it, in place.
+    def adapt(
+        self, model: PreTrainedModel, config: PeftConfig | None
+    ) -> PeftModel | PreTrainedModel:
+        """Freeze `model` and put the adapter into it, in place; without a configuration, none.
 
         Whatever requires a gradient afterwards is what the harness trains, counts and saves. The
         adapter's parameters are float32, also over a base in bfloat16.
@@ -97,6 +107,8 @@ class Method:
         Raises:
             ValueError: The configuration does not fit the model.
         """
+        if config is None:
+            return _frozen(model)
         if self.check:
             self.check(config, model)
         with warnings.catch_warnings():
@@ -104,12 +116,16 @@ class Method:
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, config)
 
-    def load(self, model: PreTrainedModel, folder: str) -> PeftModel:
+    def load(self, model: PreTrainedModel, folder: str) -> PeftModel | PreTrainedModel:
         """Put a saved adapter of this method on `model`, to train on or to evaluate.
+
+        Where nothing trains there is none: `folder` is not read, and `model` only frozen.
 
         Raises:
             ValueError: The folder holds an adapter of another method, or of another backbone.
         """
+        if self.config is None:
+            return _frozen(model)
         config = PeftConfig.from_pretrained(folder)
         if type(config) is not self.config:
             raise ValueError(
@@ -124,6 +140,11 @@ class Method:
                 "the backbone it belongs to."
             )
         return PeftModel.from_pretrained(model, folder, is_trainable=True)
+
+
+def _frozen(model: PreTrainedModel) -> PreTrainedModel:
+    model.requires_grad_(False)
+    return model
 
 
 @dataclass(frozen=True)
@@ -145,8 +166,10 @@ class Size:
         return 100 * self.trainable / self.total
 
 
-def size(model: PeftModel) -> Size:
-    """Count the parameters of an adapted model."""
+def size(model: PeftModel | PreTrainedModel) -> Size:
+    """Count the parameters of an adapted model, or of a bare one, of which none may train."""
+    if not isinstance(model, PeftModel):
+        return Size(model.num_parameters(only_trainable=True), model.num_parameters())
     trainable, total = model.get_nb_trainable_parameters()
     return Size(trainable, total - _replaced(model))
 
@@ -162,101 +185,7 @@ def _replaced(model: PeftModel) -> int:
     return sum(originals.values())
 
 
-def hyperparameters(config: PeftConfig) -> dict[str, Any]:
+def hyperparameters(config: PeftConfig | None) -> dict[str, Any]:
     """List all fields of a configuration that can change a number, defaults included."""
-    values = config.to_dict()
+    values = config.to_dict() if config else {}
     return {key: values[key] for key in sorted(values) if key not in NOT_HYPERPARAMETERS}
-
-
-def register(config: type[PeftConfig], tuner: type[BaseTuner]) -> None:
-    """Make PEFT know a method that it does not ship, under `config.peft_type`.
-
-    `peft.utils.register_peft_method` only takes names that are in PEFT's own enumeration.
-    """
-    name: Any = config.peft_type
-    peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name] = config
-    peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING[name] = tuner
-    peft.mapping.PEFT_TYPE_TO_PREFIX_MAPPING[name] = tuner.prefix
-
-
-def of_peft(kind: str) -> Method:
-    """Make a method, on all linear layers, of a tuner that PEFT ships and that has no file here.
-
-    Raises:
-        ValueError: There is no such type, or it puts tokens before the prompt instead of adapting
-            layers, which the training loop here does not know.
-    """
-    configs = {
-        str(name.value): peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING[name]
-        for name in peft.PeftType
-        if name in peft.mapping.PEFT_TYPE_TO_CONFIG_MAPPING
-    }
-    usable = [
-        name
-        for name, one in configs.items()
-        if "target_modules" in {field.name for field in fields(one)}
-    ]
-    if kind not in usable:
-        near = get_close_matches(kind.upper(), usable, n=1)
-        meant = f" Did you mean peft:{near[0]}?" if near else ""
-        raise ValueError(
-            f"'peft:{kind}' is not a tuner of PEFT {peft.__version__} that adapts layers.{meant}\n"
-            f"  Known: {', '.join(sorted(usable))}"
-        )
-    return Method(
-        title=kind,
-        paper="https://huggingface.co/docs/peft",
-        config=configs[kind],
-        parameters=None,
-        mergeable=False,
-        defaults={"target_modules": "all-linear"},
-    )
-
-
-def require(config: Any, limit: str, holds: Callable[[Any], bool], *names: str) -> None:
-    """Check fields of a configuration.
-
-    Raises:
-        ValueError: A field is not finite, or `holds` is false of it; names field, value and limit.
-    """
-    for name in names:
-        value = getattr(config, name)
-        if not math.isfinite(value) or not holds(value):
-            raise ValueError(f"{name} must be {limit}, not {value}.")
-
-
-def linear_layers(model: PreTrainedModel) -> dict[str, nn.Linear]:
-    """Find what PEFT's `target_modules="all-linear"` targets: all but the output embedding."""
-    head = model.get_output_embeddings()
-    return {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) and module is not head
-    }
-
-
-def targeted(config: Any, model: PreTrainedModel) -> dict[str, nn.Linear]:
-    """Find the linear layers that `config.target_modules` names, as PEFT matches them."""
-    if config.target_modules == "all-linear":
-        return linear_layers(model)
-    return {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) and BaseTuner._check_target_module_exists(config, name)
-    }
-
-
-def fits_rank(config: Any, model: PreTrainedModel, rank: str = "r") -> None:
-    """Check that a rank is not larger than the layers.
-
-    Raises:
-        ValueError: Names the first layer whose smaller side is below the rank.
-    """
-    value = getattr(config, rank)
-    for name, layer in targeted(config, model).items():
-        limit = min(layer.in_features, layer.out_features)
-        if value > limit:
-            raise ValueError(
-                f"{name} is {layer.out_features} x {layer.in_features}: {rank} may be at most "
-                f"{limit} there, not {value}."
-            )

@@ -24,7 +24,8 @@ Variants: `rosa-paper`.
 from peft import LoraConfig
 from transformers import PreTrainedModel
 
-from methods.contract import Method, fits_rank, targeted
+from methods.contract import Method
+from methods.tuners.layers import fits_rank, targeted
 
 
 def parameters(config: LoraConfig, model: PreTrainedModel) -> int:

@@ -37,11 +37,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from peft import PeftConfig
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require
+from methods.contract import Method
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (
     AttentionTuner,
@@ -49,10 +48,12 @@ from methods.tuners.attention import (
     attention_shape,
     layer_norm_parameters,
 )
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class DyPAMConfig(PeftConfig):
+class DyPAMConfig(NativeConfig):
     """Hyperparameters of DyPAM, section "Implementation Details" of the paper.
 
     Attributes:
@@ -79,14 +80,11 @@ class DyPAMConfig(PeftConfig):
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = DyPAMConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "r", "d_e")
         require(self, "between 0 and 2", lambda value: 0 <= value / 2 <= 1, "alpha")
         if not (self.input_conditioned or self.head_bias or self.layer_bias):
             raise ValueError("Nothing is left to train: keep the input-conditioned part or a bias.")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class Modulation(nn.Module):

@@ -39,19 +39,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class FlyLoRAConfig(PeftConfig):
+class FlyLoRAConfig(NativeConfig):
     """Hyperparameters of FlyLoRA.
 
     Attributes:
@@ -77,14 +80,11 @@ class FlyLoRAConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = FlyLoRAConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "r")
         require(self, f"between 1 and r = {self.r}", lambda value: 1 <= value <= self.r, "k")
         require(self, "above 0", lambda value: value > 0, "alpha")
         require(self, "at least 0", lambda value: value >= 0, "u", "seed")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 def sparse_projection(r: int, size: int, p: int, seed: int) -> Tensor:

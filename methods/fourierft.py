@@ -26,7 +26,8 @@ the size that it has in the paper).
 from peft import FourierFTConfig
 from transformers import PreTrainedModel
 
-from methods.contract import Method, targeted
+from methods.contract import Method
+from methods.tuners.layers import targeted
 
 
 def check(config: FourierFTConfig, model: PreTrainedModel) -> None:

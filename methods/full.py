@@ -29,17 +29,18 @@ fine-tuning at 1e-5; set `train.lr`, and say so beside the table.
 from dataclasses import dataclass
 from typing import Any
 
-from peft import PeftConfig
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register
+from methods.contract import Method
 from methods.tuners.adapter import NativeTuner
+from methods.tuners.config import NativeConfig
 from methods.tuners.copies import CopyLayer
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class FullConfig(PeftConfig):
+class FullConfig(NativeConfig):
     """Full fine-tuning has no hyperparameters.
 
     Attributes:
@@ -51,8 +52,7 @@ class FullConfig(PeftConfig):
     target_modules: set[str] | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = FullConfig.peft_type
+        super().__post_init__()
         if self.target_modules:
             raise ValueError(
                 f"target_modules must be left out, not {self.target_modules}: full fine-tuning "

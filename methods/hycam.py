@@ -47,16 +47,14 @@ W_shared and full W_k. `code`, as above.
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
-from peft import PeftConfig, PeftModel
 from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require
-from methods.training.hooks import Plan, StepHooks
+from methods.contract import Method
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (
     AttentionLayer,
@@ -64,13 +62,16 @@ from methods.tuners.attention import (
     is_rotary,
     layer_norm_parameters,
 )
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.peft_types import register
+from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
 
 Form = Literal["full", "low-rank", "none"]
 Routing = Literal["soft", "hard"]
 
 
 @dataclass
-class HyCAMConfig(PeftConfig):
+class HyCAMConfig(NativeConfig):
     """Hyperparameters of HyCAM, section "Implementation Details" of the paper.
 
     Attributes:
@@ -113,12 +114,7 @@ class HyCAMConfig(PeftConfig):
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = HyCAMConfig.peft_type
-        for name, choices in {"shared": Form, "specialised": Form, "routing": Routing}.items():
-            if getattr(self, name) not in get_args(choices):
-                known = ", ".join(get_args(choices))
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)}.")
+        super().__post_init__()
         if self.shared == self.specialised == "none":
             raise ValueError(
                 "Nothing is left to train: keep the shared or the specialised modules."
@@ -126,8 +122,6 @@ class HyCAMConfig(PeftConfig):
         require(self, "at least 1", lambda value: value >= 1, "modules", "r")
         require(self, "above 0", lambda value: value > 0, "scale", "tau")
         require(self, "at least 0", lambda value: value >= 0, "lambda_balance", "seed")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class Full(nn.Module):
@@ -190,13 +184,10 @@ def one_by_one(h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 FORMS = {"full": Full, "low-rank": LowRank}
 
 
-class Router(nn.Module):
+class Router(Routed):
     """The weights of the specialised modules of one layer, eq. 8 and 9.
 
-    Attributes:
-        watched: Whether a pass fills the next two.
-        balance: lambda times the balance loss of the last pass, with its graph.
-        routed: Sum of the weights over tokens, (N_s,); in float64, however many tokens there are.
+    What is kept is lambda times the balance loss; None where lambda is 0.
     """
 
     def __init__(self, d: int, layer: int, config: HyCAMConfig) -> None:
@@ -212,16 +203,14 @@ class Router(nn.Module):
             generator = torch.Generator().manual_seed(config.seed + layer)
             start = torch.randn(config.modules, d, generator=generator, device="cpu")
             self.register_buffer("weight", 0.02 * start)
-        self.watched = False
-        self.balance: Tensor | None = None
-        self.routed: Tensor | float = 0.0
 
     def forward(self, h: Tensor) -> Tensor:
         """Map hidden states (..., d) to weights (..., N_s) that add up to 1."""
         logits = linear(h, self.weight, self.bias)
         weights = self._weights(logits)
         if self.training:
-            self._keep(logits.flatten(0, -2), weights.flatten(0, -2))
+            flat = weights.flatten(0, -2)
+            self.keep(flat, self._balance(logits.flatten(0, -2), flat))
         return weights
 
     def _weights(self, logits: Tensor) -> Tensor:
@@ -234,12 +223,9 @@ class Router(nn.Module):
         one_hot = torch.zeros_like(soft).scatter(-1, soft.argmax(-1, keepdim=True), 1.0)
         return one_hot + (soft - soft.detach())
 
-    def _keep(self, logits: Tensor, weights: Tensor) -> None:
-        # Computed even if not kept: a checkpointed layer has to save the same tensors each time.
+    def _balance(self, logits: Tensor, weights: Tensor) -> Tensor | None:
         balance = (weights.mean(0) * logits.softmax(-1).mean(0)).sum()
-        if self.watched:
-            self.balance = self.lambda_balance * balance if self.lambda_balance else None
-            self.routed = self.routed + weights.detach().double().sum(0)
+        return self.lambda_balance * balance if self.lambda_balance else None
 
 
 class HyCAM(Adapter):
@@ -302,7 +288,7 @@ def _note(noted: list[Tensor], module: nn.Module, inputs: tuple[Tensor, ...]) ->
     noted[:] = inputs
 
 
-class HyCAMModel(AttentionTuner):
+class HyCAMModel(RoutedTuner, AttentionTuner):
     """Puts a `HyCAM` on every attention module."""
 
     layer = HyCAMLayer
@@ -332,38 +318,10 @@ class HyCAMModel(AttentionTuner):
     def _layers(self) -> list[HyCAMLayer]:
         return [layer for layer in self.model.modules() if isinstance(layer, HyCAMLayer)]
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output, and in training what `auxiliary_loss` collects.
-
-        Only of this pass: gradient checkpointing repeats the layers within the backward pass, and
-        what a router kept then would hold their activations.
-        """
-        routers = self.routers().values()
-        for router in routers:
-            router.watched, router.balance = True, None
-        try:
-            return super().forward(*args, **kwargs)
-        finally:
-            for router in routers:
-                router.watched = False
-
-    def routers(self) -> dict[str, Router]:
+    def routers(self) -> dict[str, Routed]:
         """List the routers of the active adapters by the name of their layer."""
         routers = {name: adapter.router for name, adapter in self.adapters().items()}
         return {name: router for name, router in routers.items() if router is not None}
-
-    def auxiliary_loss(self) -> Tensor:
-        """Return lambda times the balance loss of the last training pass, the mean of the layers.
-
-        It can be collected once. Zero if there is none: no routing, lambda 0, no pass in training.
-        """
-        kept = [router.balance for router in self.routers().values()]
-        losses = [balance for balance in kept if balance is not None]
-        for router in self.routers().values():
-            router.balance = None
-        if not losses:
-            return torch.zeros((), device=next(self.model.parameters()).device)
-        return torch.stack(losses).mean()
 
 
 def _check_norms(name: str, layer: nn.Module) -> None:
@@ -382,40 +340,6 @@ def _check_norms(name: str, layer: nn.Module) -> None:
 
 
 register(HyCAMConfig, HyCAMModel)
-
-
-@dataclass
-class RouterWeights(StepHooks):
-    """Records how the tokens of the last tenth of the steps, rounded up, were routed."""
-
-    model: PeftModel
-    plan: Plan
-
-    def before_forward(self, step: int) -> None:
-        """Forget what came before, at the first of these steps."""
-        if step == self.plan.steps - math.ceil(self.plan.steps / 10) + 1:
-            for router in self._routers().values():
-                router.routed = 0.0
-
-    def record(self) -> dict[str, Any]:
-        """Return the mean weight of each specialised module, by layer."""
-        sums = {name: torch.as_tensor(r.routed) for name, r in self._routers().items()}
-        means = {
-            name: (total / total.sum()).tolist() for name, total in sums.items() if total.any()
-        }
-        return {"router_weights": means} if means else {}
-
-    def _routers(self) -> dict[str, Router]:
-        tuner: Any = self.model.base_model
-        routers: dict[str, Router] = tuner.routers()
-        return routers
-
-
-def auxiliary_loss(model: PeftModel) -> Tensor:
-    """Return the balance loss of the last training pass, times lambda."""
-    tuner: Any = model.base_model
-    loss: Tensor = tuner.auxiliary_loss()
-    return loss
 
 
 def parameters(config: HyCAMConfig, model: PreTrainedModel) -> int:

@@ -21,7 +21,8 @@ from peft import IA3Config
 from peft.tuners.ia3 import IA3Model
 from transformers import PreTrainedModel
 
-from methods.contract import Method, targeted
+from methods.contract import Method
+from methods.tuners.layers import targeted
 
 
 def parameters(config: IA3Config, model: PreTrainedModel) -> int:

@@ -41,24 +41,26 @@ What is open, and the choice made:
 An adapter cast to bfloat16, as DeepSpeed does, has only a few hundred locations on each side.
 """
 
-import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
+from methods.tuners.transforms import dct, idct
 
 
 @dataclass
-class LoCAConfig(PeftConfig):
+class LoCAConfig(NativeConfig):
     """Hyperparameters of LoCA.
 
     Attributes:
@@ -84,44 +86,11 @@ class LoCAConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = LoCAConfig.peft_type
+        super().__post_init__()
         counts = ("n", "coefficient_steps", "location_steps")
         require(self, "at least 1", lambda value: value >= 1, *counts)
         require(self, "above 0", lambda value: value > 0, "alpha", "location_scale")
         require(self, "between 0 and 1", lambda value: 0 <= value <= 1, "location_share")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
-
-
-@cache
-def _phase(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return what turns the Fourier transform of a reordered vector into its cosine transform."""
-    k = torch.arange(size // 2 + 1, dtype=torch.float64, device="cpu")
-    length = torch.full_like(k, math.sqrt(2 / size))
-    length[0] = math.sqrt(1 / size)
-    return torch.polar(length, -math.pi * k / (2 * size)).to(device, dtype.to_complex())
-
-
-def dct(x: Tensor) -> Tensor:
-    """Transform the last dimension by the orthonormal DCT-II, in float32 or float64."""
-    size = x.shape[-1]
-    reordered = torch.cat([x[..., ::2], x[..., 1::2].flip(-1)], dim=-1)
-    z = torch.fft.rfft(reordered) * _phase(size, x.dtype, x.device)
-    return torch.cat([z.real, -z.imag[..., 1 : (size + 1) // 2].flip(-1)], dim=-1)
-
-
-def idct(z: Tensor) -> Tensor:
-    """Undo `dct`, which is also its transpose."""
-    size = z.shape[-1]
-    half = size // 2
-    mirrored = torch.cat([torch.zeros_like(z[..., :1]), z[..., size - half :].flip(-1)], dim=-1)
-    halves = torch.complex(z[..., : half + 1], -mirrored)
-    reordered = torch.fft.irfft(halves / _phase(size, z.dtype, z.device), n=size)
-    x = torch.empty_like(z)
-    x[..., ::2] = reordered[..., : size - half]
-    x[..., 1::2] = reordered[..., size - half :].flip(-1)
-    return x
 
 
 def _spread(x: Tensor, source: Tensor, a: Tensor, target: Tensor, size: int) -> Tensor:

@@ -18,7 +18,8 @@ layer selection and put LoRA on queries and keys in place of its modulation, `ro
 from peft import LoraConfig
 from transformers import PreTrainedModel
 
-from methods.contract import Method, fits_rank, targeted
+from methods.contract import Method
+from methods.tuners.layers import fits_rank, targeted
 
 
 def parameters(config: LoraConfig, model: PreTrainedModel) -> int:

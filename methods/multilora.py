@@ -26,18 +26,20 @@ no module is tied to a task.
 from dataclasses import dataclass
 
 import torch
-from peft import PeftConfig
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class MultiLoRAConfig(PeftConfig):
+class MultiLoRAConfig(NativeConfig):
     """Hyperparameters of MultiLoRA.
 
     Attributes:
@@ -53,11 +55,8 @@ class MultiLoRAConfig(PeftConfig):
     target_modules: set[str] | str = "all-linear"
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = MultiLoRAConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "n", "r")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class MultiLoRA(Adapter):

@@ -32,7 +32,9 @@ from peft.tuners.oft.layer import OFTLayer
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, require, targeted
+from methods.contract import Method
+from methods.tuners.config import require
+from methods.tuners.layers import targeted
 
 
 class NotedOFTModel(OFTModel):

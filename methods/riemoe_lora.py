@@ -50,22 +50,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftModel
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 DAMPING = 1e-6
 """What is added to the diagonal of a preconditioner, so that it has an inverse."""
 
 
 @dataclass
-class RieMoELoRAConfig(PeftConfig):
+class RieMoELoRAConfig(NativeConfig):
     """Hyperparameters of RieMoE-LoRA.
 
     Attributes:
@@ -93,15 +96,12 @@ class RieMoELoRAConfig(PeftConfig):
     )
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = RieMoELoRAConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "r")
         most = self.experts
         require(self, f"above 1 and at most experts = {most}", lambda k: 1 < k <= most, "top_k")
         require(self, "above 0", lambda value: value > 0, "alpha")
         require(self, "at least 0 and below 1", lambda value: 0 <= value < 1, "dropout")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class RieMoELoRA(Adapter):

@@ -40,12 +40,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from peft import PeftConfig
 from torch import Tensor, nn
 from torch.nn.functional import silu
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require
+from methods.contract import Method
 from methods.training.layer_selection import LayerSelection
 from methods.tuners.adapter import Adapter
 from methods.tuners.attention import (
@@ -54,10 +53,12 @@ from methods.tuners.attention import (
     attention_shape,
     layer_norm_parameters,
 )
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class RoSAConfig(PeftConfig):
+class RoSAConfig(NativeConfig):
     """Hyperparameters of RoSA's attention enhancement (RoAE), appendix of the paper.
 
     Attributes:
@@ -80,13 +81,10 @@ class RoSAConfig(PeftConfig):
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = RoSAConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "r")
         require(self, "above 0 and at most 1", lambda value: 0 < value <= 1, "r_low")
         require(self, "above 0", lambda value: value > 0, "alpha")
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
 
 class RoAE(Adapter):

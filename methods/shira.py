@@ -29,7 +29,8 @@ from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
 from torch import nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, targeted
+from methods.contract import Method
+from methods.tuners.layers import targeted
 
 
 class CountableShiraModel(ShiraModel):

@@ -45,19 +45,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from peft import PeftConfig
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.contract import Method, register, require, targeted
+from methods.contract import Method
 from methods.tuners.adapter import Adapter
+from methods.tuners.config import NativeConfig, require
+from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
+from methods.tuners.peft_types import register
 
 
 @dataclass
-class SMoAConfig(PeftConfig):
+class SMoAConfig(NativeConfig):
     """Hyperparameters of SMoA.
 
     Attributes:
@@ -81,8 +83,7 @@ class SMoAConfig(PeftConfig):
     )
 
     def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[no-untyped-call]
-        self.peft_type = SMoAConfig.peft_type
+        super().__post_init__()
         require(self, "at least 1", lambda value: value >= 1, "r", "K")
         require(self, "above 0", lambda value: value > 0, "alpha")
         require(self, "at least 0 and below 1", lambda value: 0 <= value < 1, "dropout")
@@ -92,8 +93,6 @@ class SMoAConfig(PeftConfig):
             )
         if self.branch_ranks is not None:
             self._check(self.branch_ranks)
-        if not isinstance(self.target_modules, str):
-            self.target_modules = set(self.target_modules)
 
     def _check(self, ranks: list[int]) -> None:
         if len(ranks) != self.K:

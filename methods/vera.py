@@ -21,7 +21,9 @@ Variants: `rosa-paper`.
 from peft import VeraConfig
 from transformers import PreTrainedModel
 
-from methods.contract import Method, require, targeted
+from methods.contract import Method
+from methods.tuners.config import require
+from methods.tuners.layers import targeted
 
 
 def check(config: VeraConfig, model: PreTrainedModel) -> None:

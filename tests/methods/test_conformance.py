@@ -1,5 +1,7 @@
 """Every method in `methods/` passes every check, on every architecture."""
 
+import ast
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +9,7 @@ import pytest
 
 from harness import plugins
 from methods.conformance import checks
-from methods.conformance.checks import CHECKS, Check
+from methods.conformance.checks import Check, checks_of
 from methods.conformance.models import ARCHITECTURES, BUILDS
 
 EVERY_CHECK = [
@@ -24,11 +26,18 @@ def cases() -> Iterator[Any]:
     """Pair methods and models with checks."""
     for name in plugins.names("methods"):
         for model in BUILDS:
-            for check in CHECKS if model in EVERY_CHECK else SHAPES:
-                case = f"{name}-{check.__name__}-{model}"
-                yield pytest.param(name, check, model, id=case)
+            for check in checks_of(plugins.method(name)):
+                if model in EVERY_CHECK or check in SHAPES:
+                    case = f"{name}-{check.__name__}-{model}"
+                    yield pytest.param(name, check, model, id=case)
 
 
 @pytest.mark.parametrize(("name", "check", "model"), list(cases()))
 def test_conforms(name: str, check: Check, model: str) -> None:
     check(plugins.method(name), BUILDS[model])  # asserts
+
+
+def test_every_assertion_of_a_check_says_why_it_fails() -> None:
+    source = ast.parse(inspect.getsource(checks))
+    silent = [n.lineno for n in ast.walk(source) if isinstance(n, ast.Assert) and n.msg is None]
+    assert not silent

@@ -12,7 +12,8 @@ FAULTY = '''
 """Mine."""
 from peft import LoraConfig
 
-from methods.contract import Method, targeted
+from methods.contract import Method
+from methods.tuners.layers import targeted
 
 
 def parameters(config, model):
