@@ -6,23 +6,19 @@ from functools import partial
 from typing import Any, ClassVar
 
 import torch
-from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
+from peft.tuners.tuners_utils import BaseTuner
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.tuners.adapter import Adapter, NativeTuner, place
+from methods.tuners.adapter import Adapter, NativeLayer, NativeTuner, place
 from methods.tuners.copies import CopyLayer
 
 
-class AttentionLayer(nn.Module, BaseTunerLayer):
+class AttentionLayer(NativeLayer):
     """An attention module and its adapters. A method's own layer says what they do to it."""
 
-    adapter_layer_names = ("adapter_modules",)
-
     def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
-        super().__init__()
-        self.base_layer = base_layer
-        self.adapter_modules = nn.ModuleDict()
+        super().__init__(base_layer)
         self.hooks: list[Any] = []
         self.watch(decoder_layer)
 

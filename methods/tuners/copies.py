@@ -4,12 +4,13 @@ import copy
 from typing import Any
 
 import torch
-from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import nn
 from torch.func import functional_call
 
+from methods.tuners.adapter import NativeLayer
 
-class CopyLayer(nn.Module, BaseTunerLayer):
+
+class CopyLayer(NativeLayer):
     """A frozen module and trained copies of it, of which the active one is used instead.
 
     A copy is float32 and computes in the precision of the frozen module: its weights are cast in
@@ -17,13 +18,7 @@ class CopyLayer(nn.Module, BaseTunerLayer):
     reads of the module without calling it, such as `lm_head.weight`, is read from the one in use.
     """
 
-    adapter_layer_names = ("adapter_modules",)
     trains_a_copy = True
-
-    def __init__(self, base_layer: nn.Module) -> None:
-        super().__init__()
-        self.base_layer = base_layer
-        self.adapter_modules = nn.ModuleDict()
 
     @classmethod
     def put(

@@ -116,8 +116,10 @@ def rotate(states: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 @torch.no_grad()
 def test_after_rope_in_bfloat16_is_the_exact_result_rounded_once() -> None:
     # The cosines and sines of the model in bfloat16, as it hands them to the attention.
-    rope: Any = build("llama-gqa").to(torch.bfloat16).model.rotary_emb
-    given = rope(torch.empty(1, dtype=torch.bfloat16), torch.arange(TOKENS)[None])
+    model: Any = build("llama-gqa")
+    given = model.to(torch.bfloat16).model.rotary_emb(
+        torch.empty(1, dtype=torch.bfloat16), torch.arange(TOKENS)[None]
+    )
     cos, sin = (part[:, :, None, : HEAD_SIZE // 2].double() for part in given)
     stretch = torch.cat([cos**2 + sin**2] * 2, dim=-1)  # 1, but for their rounding
     for before, factors, after in modulation("rosa:post-rope", "llama-gqa", torch.bfloat16):
