@@ -35,7 +35,7 @@ from transformers import PreTrainedModel
 
 from methods.contract import Method, register
 from methods.tuners.adapter import NativeTuner
-from methods.tuners.copies import CopyLayer
+from methods.tuners.copies import CopyLayer, share_again
 
 
 @dataclass
@@ -82,6 +82,11 @@ class FullModel(NativeTuner):
     """Puts a trained copy in the place of every module that owns parameters."""
 
     tuner_layer_cls = CopyLayer
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        after_loading: Any = self.register_load_state_dict_post_hook
+        after_loading(lambda tuner, _: share_again(tuner))
 
     def inject_adapter(self, model: nn.Module, *args: Any, **kwargs: Any) -> None:
         """Copy every module; parameters that are shared stay shared among the copies."""

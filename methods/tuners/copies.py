@@ -98,6 +98,23 @@ class CopyLayer(NativeLayer):
         return self.base_layer
 
 
+def share_again(model: nn.Module) -> None:
+    """Let copies share the parameters that the frozen modules share.
+
+    Loading by assignment, as under PEFT's `low_cpu_mem_usage`, gives each its own.
+    """
+    first: dict[tuple[str, int], nn.Parameter] = {}
+    layers = [module for module in model.modules() if isinstance(module, CopyLayer)]
+    for layer in layers:
+        frozen = list(layer.base_layer.named_parameters(remove_duplicate=False))
+        for name, trained in layer.adapter_modules.items():
+            for path, original in frozen:
+                own = trained.get_parameter(path)
+                owner, _, leaf = path.rpartition(".")
+                shared = first.setdefault((name, id(original)), own)
+                setattr(trained.get_submodule(owner), leaf, shared)
+
+
 def _trained_copy(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
     for parameter in module.parameters():
         if id(parameter) not in memo:

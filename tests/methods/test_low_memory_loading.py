@@ -11,9 +11,11 @@ import pytest
 import torch
 from peft import PeftModel
 from torch import Tensor, nn
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from harness import plugins
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import SHAPE, VOCABULARY, build
+from methods.contract import size
 from methods.tuners.adapter import NativeTuner
 
 
@@ -86,3 +88,19 @@ def test_a_loaded_adapter_moves_to_the_device_of_its_layer(name: str, tmp_path: 
     model = base(torch.float32).to("meta")
     loaded = PeftModel.from_pretrained(model, tmp_path, low_cpu_mem_usage=True, torch_device="cpu")
     assert {key for key, tensor in tensors(loaded).items() if not tensor.is_meta} == set()
+
+
+def test_tied_embeddings_that_are_fully_trained_stay_one_parameter(tmp_path: Path) -> None:
+    method = plugins.method("full")
+    tied = LlamaConfig(num_key_value_heads=2, tie_word_embeddings=True, **SHAPE)
+    method.adapt(LlamaForCausalLM(tied), method.configure()).save_pretrained(str(tmp_path))
+    model: Any = LlamaForCausalLM(tied)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    loaded: Any = PeftModel.from_pretrained(
+        model, tmp_path, low_cpu_mem_usage=True, is_trainable=True
+    )
+    assert size(loaded).trainable == count
+    ends = loaded.base_model.model.model.embed_tokens, loaded.base_model.model.lm_head
+    copies = [end.adapter_modules["default"].weight for end in ends]
+    assert copies[0] is copies[1]
+    assert copies[0].requires_grad
