@@ -9,8 +9,8 @@ Each module that owns parameters is replaced by a layer with the frozen module a
 of it (`tuners/copies.py`), which starts equal to it. So the model starts at the base,
 `disable_adapter` and `unload` give it back, and what is saved is an adapter like any other, as
 large as the model in float32, and larger by the second of two tied embeddings. `merge_and_unload`
-puts the copies in the place of the frozen weights. A module that owns parameters beside modules
-within it, as Mamba's mixer does, is copied as a whole.
+puts the copies in the place of the frozen weights, and `merge_adapter` does until `unmerge_adapter`.
+A module that owns parameters beside modules within it, as Mamba's mixer does, is copied as a whole.
 
 The copies are float32 and are cast to the precision of the base where they compute. Kept in
 bfloat16, they would lose small steps: next to a weight of 0.02 it has no number nearer than 1.2e-4,
@@ -35,7 +35,7 @@ from transformers import PreTrainedModel
 from methods.contract import Method
 from methods.tuners.adapter import NativeTuner
 from methods.tuners.config import NativeConfig
-from methods.tuners.copies import CopyLayer
+from methods.tuners.copies import CopyLayer, share_again
 from methods.tuners.peft_types import register
 
 
@@ -82,6 +82,11 @@ class FullModel(NativeTuner):
     """Puts a trained copy in the place of every module that owns parameters."""
 
     tuner_layer_cls = CopyLayer
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        after_loading: Any = self.register_load_state_dict_post_hook
+        after_loading(lambda tuner, _: share_again(tuner))
 
     def inject_adapter(self, model: nn.Module, *args: Any, **kwargs: Any) -> None:
         """Copy every module; parameters that are shared stay shared among the copies."""

@@ -15,7 +15,7 @@ the choice made:
 - The two norms of a layer: of `input_layernorm` and the one before the feed-forward part
   (`pre_feedforward_layernorm` in Gemma, `post_attention_layernorm` elsewhere). They need not be
   trained: in a selection step a gradient is taken for them.
-- How many layers: `ratio` times their number, rounded to the nearest, halves to even; at least 1.
+- How many layers: `ratio` times their number, rounded up, so that no less than the share trains.
 - Zeroed gradients, as the paper writes, do not stop AdamW: its momentum moves a layer on for some
   steps. With `freeze` the optimizer skips the layer.
 - Parameters of no layer (a final norm) always train.
@@ -24,6 +24,7 @@ the choice made:
 import re
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -42,7 +43,7 @@ class LayerSelection:
     """Settings of dynamic layer selection, with the values of the paper.
 
     Attributes:
-        ratio: Share of the layers that is selected (k_ratio).
+        ratio: Share of the layers that is selected (k_ratio), rounded up to whole layers.
         interval: Optimizer steps between two selections (u).
         exploit: Probability that the scores decide, and not chance (p_exploit).
         freeze: Whether the optimizer skips what is not selected, instead of taking a zero gradient.
@@ -125,7 +126,8 @@ class DynamicLayerSelection(StepHooks):
 
     def _select(self, step: int) -> None:
         scores = {layer: _norm_of_gradients(self.norms[layer]) for layer in sorted(self.trained)}
-        count = max(1, round(self.settings.ratio * len(scores)))
+        share = self.settings.ratio * len(scores)
+        count = max(1, ceil(round(share, 9)))  # 0.28 x 25 is 7.000000000000001
         exploits = self.random.random() < self.settings.exploit
         ranked = sorted(scores, key=lambda layer: -scores[layer])
         chosen = ranked[:count] if exploits else self.random.sample(sorted(scores), count)

@@ -25,11 +25,33 @@ class Adapter(nn.Module):
         raise NotImplementedError
 
 
-def place(adapter: Adapter, device: torch.device) -> Adapter:
+def place(adapter: nn.Module, device: torch.device) -> nn.Module:
     """Move a new adapter to its layer's device, unless only its shape was asked for."""
-    tensors = [*adapter.parameters(), *adapter.buffers()]
-    shape_only = any(tensor.device.type == "meta" for tensor in tensors)
+    shape_only = any(parameter.is_meta for parameter in adapter.parameters())
     return adapter if shape_only else adapter.to(device)
+
+
+class NativeLayer(nn.Module, BaseTunerLayer):
+    """A frozen module, `base_layer`, and its adapters in `adapter_modules`, by name."""
+
+    adapter_layer_names = ("adapter_modules",)
+
+    def __init__(self, base_layer: nn.Module) -> None:
+        super().__init__()
+        self.base_layer = base_layer
+        self.adapter_modules = nn.ModuleDict()
+
+    def _move_adapter_to_device_of_base_layer(
+        self, adapter_name: str, device: torch.device | None = None
+    ) -> None:
+        """Move an adapter that PEFT has filled by `low_cpu_mem_usage`, and leave its precision.
+
+        PEFT would round it to the precision of the base, and finds no device where the base layer
+        has no weight of its own, as an attention has not.
+        """
+        if adapter_name in self.adapter_modules:
+            home = device or next(self.base_layer.parameters()).device
+            place(self.adapter_modules[adapter_name], home)
 
 
 class NativeTuner(BaseTuner):

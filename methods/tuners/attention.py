@@ -6,23 +6,19 @@ from functools import partial
 from typing import Any, ClassVar
 
 import torch
-from peft.tuners.tuners_utils import BaseTuner, BaseTunerLayer
+from peft.tuners.tuners_utils import BaseTuner
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from methods.tuners.adapter import Adapter, NativeTuner, place
+from methods.tuners.adapter import Adapter, NativeLayer, NativeTuner, place
 from methods.tuners.copies import CopyLayer
 
 
-class AttentionLayer(nn.Module, BaseTunerLayer):
+class AttentionLayer(NativeLayer):
     """An attention module and its adapters. A method's own layer says what they do to it."""
 
-    adapter_layer_names = ("adapter_modules",)
-
     def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
-        super().__init__()
-        self.base_layer = base_layer
-        self.adapter_modules = nn.ModuleDict()
+        super().__init__(base_layer)
         self.hooks: list[Any] = []
         self.watch(decoder_layer)
 
@@ -49,7 +45,11 @@ class QueryKeyLayer(AttentionLayer):
     on the last module before RoPE: the QK-norms where the attention has them, else the projections.
 
     Where `adapter.after_rope` is set, they multiply the rotated queries and keys. Since the
-    attention rotates inside its own forward, the hook rotates, multiplies and rotates back.
+    attention rotates inside its own forward, the hook rotates, multiplies by the factor less 1,
+    rotates back and adds: a factor of 1 then changes nothing, in any precision.
+
+    All of it is in the precision of the factors, and the result is rounded once to that of the
+    states. Near 1, where the factors start, the numbers of bfloat16 are 0.008 apart.
     """
 
     def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
@@ -83,26 +83,30 @@ class QueryKeyLayer(AttentionLayer):
         self, kind: str, module: nn.Module, inputs: tuple[Tensor, ...], states: Tensor
     ) -> Tensor:
         """Scale `states`: (batch, tokens, heads d_head), or with heads apart from d_head."""
+        precision = states.dtype
         for adapter, factors in self._factors:
-            laid_out, heads_first = _laid_out_as(inputs[0], states, factors[kind].to(states.dtype))
+            laid_out, heads_first = _laid_out_as(inputs[0], states, factors[kind])
             if adapter.after_rope:
                 states = self._modulate_rotated(states, laid_out, factors[kind], heads_first)
             else:
                 states = states * laid_out
-        return states
+        return states.to(precision)
 
     def _modulate_rotated(
         self, states: Tensor, laid_out: Tensor, factors: Tensor, heads_first: bool
     ) -> Tensor:
         assert self._rotation is not None
-        cos, sin = (part.unsqueeze(1 if heads_first else 2) for part in self._rotation)
+        states = states.to(torch.promote_types(states.dtype, factors.dtype))
+        cos, sin = (
+            part.unsqueeze(1 if heads_first else 2).to(states.dtype) for part in self._rotation
+        )
         apart = (
             states.unflatten(-1, (factors.shape[2], -1)) if states.ndim < factors.ndim else states
         )
-        rotated = (apart * cos + _half_turn(apart) * sin) * laid_out.view_as(apart)
+        rotated = (apart * cos + _half_turn(apart) * sin) * (laid_out - 1).view_as(apart)
         # Scaled rotations (YaRN) have cos^2 + sin^2 other than 1.
         back = (rotated * cos - _half_turn(rotated) * sin) / (cos**2 + sin**2)
-        return back.view_as(states)
+        return states + back.view_as(states)
 
 
 def _half_turn(states: Tensor) -> Tensor:

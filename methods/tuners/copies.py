@@ -4,12 +4,13 @@ import copy
 from typing import Any
 
 import torch
-from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import nn
 from torch.func import functional_call
 
+from methods.tuners.adapter import NativeLayer
 
-class CopyLayer(nn.Module, BaseTunerLayer):
+
+class CopyLayer(NativeLayer):
     """A frozen module and trained copies of it, of which the active one is used instead.
 
     A copy is float32 and computes in the precision of the frozen module: its weights are cast in
@@ -17,13 +18,12 @@ class CopyLayer(nn.Module, BaseTunerLayer):
     reads of the module without calling it, such as `lm_head.weight`, is read from the one in use.
     """
 
-    adapter_layer_names = ("adapter_modules",)
     trains_a_copy = True
 
     def __init__(self, base_layer: nn.Module) -> None:
-        super().__init__()
-        self.base_layer = base_layer
-        self.adapter_modules = nn.ModuleDict()
+        super().__init__(base_layer)
+        self.merged_adapters: list[str] = []
+        self._frozen = (base_layer,)  # in a tuple, so that it is no second child
 
     @classmethod
     def put(
@@ -42,7 +42,7 @@ class CopyLayer(nn.Module, BaseTunerLayer):
     def in_use(self) -> nn.Module:
         """The active copy, or the frozen module where no copy is active."""
         names = [name for name in self.active_adapters if name in self.adapter_modules]
-        trained = bool(names) and not self.disable_adapters
+        trained = bool(names) and not self.disable_adapters and not self.merged
         return self.adapter_modules[names[0]] if trained else self.base_layer
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -80,11 +80,37 @@ class CopyLayer(nn.Module, BaseTunerLayer):
         return value
 
     def merge(self, safe_merge: bool = False, adapter_names: list[str] | None = None) -> None:
-        """Refuse to merge in place, since nothing could take the copy off again."""
-        raise NotImplementedError(
-            "A trained copy takes the place of the frozen weights for good: call "
-            "`merge_and_unload()`."
-        )
+        """Compute with a frozen module that has the values of the copy, until `unmerge`.
+
+        It is a third module beside the frozen one and the copy, and spares casting the copy in each
+        forward pass. Parameters that are shared are not shared in it.
+
+        Raises:
+            ValueError: The copy is not finite and `safe_merge` is set.
+        """
+        for name in adapter_names or self.active_adapters:
+            if name in self.adapter_modules and not self.merged:
+                self.base_layer = self._filled(copy.deepcopy(self.base_layer), name, safe_merge)
+                self.merged_adapters.append(name)
+
+    def unmerge(self) -> None:
+        """Take the frozen module itself again."""
+        (self.base_layer,) = self._frozen
+        self.merged_adapters.clear()
+
+    def enable_adapters(self, enabled: bool) -> None:
+        """Switch the copies on or off; switched off, a merged one is taken off."""
+        if not enabled:
+            self.unmerge()
+        super().enable_adapters(enabled)
+
+    def _filled(self, module: nn.Module, name: str, safe_merge: bool) -> nn.Module:
+        """Give `module` the weights of the copy `name`."""
+        trained = self.adapter_modules[name]
+        if safe_merge and not all(p.isfinite().all() for p in trained.parameters()):
+            raise ValueError(f"The copy {name} is not finite; it is not merged.")
+        module.load_state_dict(trained.state_dict())
+        return module
 
     def unload_and_optionally_merge_module(
         self, merge: bool, safe_merge: bool, adapter_names: list[str] | None
@@ -94,13 +120,28 @@ class CopyLayer(nn.Module, BaseTunerLayer):
         Raises:
             ValueError: The copy is not finite and `safe_merge` is set.
         """
+        self.unmerge()
         for name in adapter_names or self.active_adapters:
             if merge and name in self.adapter_modules:
-                trained = self.adapter_modules[name]
-                if safe_merge and not all(p.isfinite().all() for p in trained.parameters()):
-                    raise ValueError(f"The copy {name} is not finite; it is not merged.")
-                self.base_layer.load_state_dict(trained.state_dict())
+                self._filled(self.base_layer, name, safe_merge)
         return self.base_layer
+
+
+def share_again(model: nn.Module) -> None:
+    """Let copies share the parameters that the frozen modules share.
+
+    Loading by assignment, as under PEFT's `low_cpu_mem_usage`, gives each its own.
+    """
+    first: dict[tuple[str, int], nn.Parameter] = {}
+    layers = [module for module in model.modules() if isinstance(module, CopyLayer)]
+    for layer in layers:
+        frozen = list(layer.base_layer.named_parameters(remove_duplicate=False))
+        for name, trained in layer.adapter_modules.items():
+            for path, original in frozen:
+                own = trained.get_parameter(path)
+                owner, _, leaf = path.rpartition(".")
+                shared = first.setdefault((name, id(original)), own)
+                setattr(trained.get_submodule(owner), leaf, shared)
 
 
 def _trained_copy(module: nn.Module, memo: dict[int, Any]) -> nn.Module:

@@ -3,13 +3,12 @@
 from typing import Any, ClassVar
 
 from peft import PeftConfig
-from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor, nn
 
-from methods.tuners.adapter import Adapter, NativeTuner, place
+from methods.tuners.adapter import Adapter, NativeLayer, NativeTuner, place
 
 
-class LinearLayer(nn.Module, BaseTunerLayer):
+class LinearLayer(NativeLayer):
     """A frozen `nn.Linear` and the adapters beside it.
 
     Attributes:
@@ -18,13 +17,11 @@ class LinearLayer(nn.Module, BaseTunerLayer):
             fixed ones as buffers.
     """
 
-    adapter_layer_names = ("adapter_modules",)
+    base_layer: nn.Linear
 
     def __init__(self, base_layer: nn.Linear) -> None:
-        super().__init__()
-        self.base_layer = base_layer
+        super().__init__(base_layer)
         self.in_features, self.out_features = base_layer.in_features, base_layer.out_features
-        self.adapter_modules = nn.ModuleDict()
         self.merged_adapters: list[str] = []
 
     def update_layer(self, name: str, adapter: Adapter) -> None:

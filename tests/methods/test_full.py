@@ -230,6 +230,70 @@ def test_merged_and_unloaded_it_is_a_plain_model_with_the_trained_weights(
     assert is_tied(again) == TIED[name]
 
 
+@every_model
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_merged_in_place_it_computes_the_same_and_unmerged_it_trains_on(
+    name: str, dtype: torch.dtype
+) -> None:
+    adapted, base = adapt(name, dtype), bare(name, dtype)
+    randomise(adapted)
+    before = logits(adapted)
+    tuner: Any = adapted.base_model
+    tuner.merge_adapter()
+    assert torch.equal(logits(adapted), before)
+    # With the copies at zero, what is computed has to come from elsewhere.
+    kept = {key: copy.detach().clone() for key, copy in trained(adapted).items()}
+    with torch.no_grad():
+        for copy in trained(adapted).values():
+            copy.zero_()
+        assert torch.equal(logits(adapted), before)
+        for key, copy in trained(adapted).items():
+            copy.copy_(kept[key])
+    tuner.unmerge_adapter()
+    assert torch.equal(logits(adapted), before)
+    assert backward(adapted).keys() == dict(bare(name).named_parameters()).keys()
+    unloaded: Any = adapted.unload()
+    assert_same_weights(unloaded, base.state_dict())
+    assert is_tied(unloaded) == TIED[name]
+
+
+@every_model
+def test_merged_in_place_it_still_gives_the_base_where_it_is_disabled_or_unloaded(
+    name: str,
+) -> None:
+    adapted, base = adapt(name), bare(name)
+    randomise(adapted)
+    before = logits(adapted)
+    tuner: Any = adapted.base_model
+    tuner.merge_adapter()
+    with adapted.disable_adapter():
+        assert torch.equal(logits(adapted), logits(base))
+    assert torch.equal(logits(adapted), before)
+    tuner.merge_adapter()
+    unloaded: Any = adapted.unload()
+    assert_same_weights(unloaded, base.state_dict())
+    assert is_tied(unloaded) == TIED[name]
+
+
+@every_model
+def test_merged_in_place_and_then_for_good_it_is_a_plain_tied_model(name: str) -> None:
+    adapted = adapt(name)
+    randomise(adapted)
+    before = logits(adapted)
+    tuner: Any = adapted.base_model
+    tuner.merge_adapter()
+    merged: Any = adapted.merge_and_unload()
+    assert is_tied(merged) == TIED[name]
+    assert torch.equal(logits(merged), before)
+
+
+def test_a_copy_that_is_not_finite_is_not_merged_in_place() -> None:
+    adapted: Any = adapt("llama-gqa")
+    trained(adapted)["model.norm.weight"].data[0] = torch.nan
+    with pytest.raises(ValueError, match="default is not finite"):
+        adapted.base_model.merge_adapter(safe_merge=True)
+
+
 def assert_same_weights(model: Any, expected: dict[str, Tensor]) -> None:
     found = model.state_dict()
     assert found.keys() == expected.keys()

@@ -410,17 +410,21 @@ def test_exploration_takes_as_many_layers_and_each_as_often() -> None:
 @pytest.mark.parametrize(
     ("layers", "ratio", "count"),
     [
-        (1, 0.5, 1),  # 0.5 rounds to 0; at least 1
+        (1, 0.5, 1),  # 0.5
         (3, 0.5, 2),  # 1.5
-        (5, 0.5, 2),  # 2.5
+        (5, 0.5, 3),  # 2.5
         (7, 0.5, 4),  # 3.5
+        (4, 0.5, 2),  # 2
         (4, 0.1, 1),  # 0.4
-        (4, 0.6, 2),  # 2.4
+        (4, 0.6, 3),  # 2.4
         (4, 0.65, 3),  # 2.6
+        (6, 5 / 6, 5),  # 5
+        (25, 0.28, 7),  # 7; as a product of floats 7.000000000000001
+        (4, 1e-12, 1),
         (4, 1.0, 4),
     ],
 )
-def test_the_number_of_layers_rounds_to_the_nearest_and_halves_to_even(
+def test_the_number_of_layers_is_rounded_up(
     layers: int, ratio: float, count: int, exploit: float
 ) -> None:
     selection = select(adapted(layers=layers), ratio=ratio, exploit=exploit)
