@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tasks.samples.form import Form
+from tasks.form import Form
 
 Extractor = Callable[[str], str]
 """Find the answer in a completion; an empty string where there is none."""
