@@ -44,7 +44,7 @@ def hold_out(rows: Sequence[Item], count: int, seed: int) -> tuple[list[Item], l
     on what they hold.
 
         >>> hold_out("abcdefghij", 2, seed=0)
-        (['b', 'c', 'd', 'e', 'f', 'g', 'i', 'j'], ['a', 'h'])
+        (['a', 'b', 'c', 'e', 'g', 'h', 'i', 'j'], ['d', 'f'])
 
     Raises:
         ValueError: There are fewer rows than `count`.
