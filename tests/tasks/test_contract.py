@@ -113,7 +113,8 @@ import pkgutil, sys, importlib, tasks
 names = [module.name for module in pkgutil.walk_packages(tasks.__path__, "tasks.")]
 for name in names:
     importlib.import_module(name)
-print(len(names), *{"torch", "transformers", "peft", "accelerate", "numpy"} & set(sys.modules))
+heavy = {"torch", "transformers", "peft", "accelerate", "datasets", "numpy"}
+print(len(names), *heavy & set(sys.modules))
 """
 
 
