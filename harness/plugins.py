@@ -24,6 +24,8 @@ Kind = Literal["methods", "tasks", "groups"]
 PACKAGES: dict[Kind, str] = {"methods": "methods", "tasks": "tasks", "groups": "tasks.groups"}
 OF_PEFT = "peft:"
 SHARED = ("methods.tuners.", "methods.training.")
+SHARED_FILES = {"contract", "form", "prompts"}
+"""Files beside the plugins that are none."""
 
 OFFERS: dict[Kind, str] = {"methods": "method", "tasks": "benchmark", "groups": "group"}
 
@@ -127,7 +129,7 @@ def _source(kind: Kind, name: str) -> Path:
 def _files(kind: Kind) -> frozenset[str]:
     package = import_module(PACKAGES[kind])
     found = (module for module in pkgutil.iter_modules(package.__path__) if not module.ispkg)
-    return frozenset(module.name for module in found if module.name != "contract")
+    return frozenset(module.name for module in found if module.name not in SHARED_FILES)
 
 
 @cache

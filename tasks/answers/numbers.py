@@ -7,6 +7,8 @@ from tasks.answers.statements import DENIED, stated
 
 NUMBER = re.compile(r"-?\d+\.?\d*")
 TOLERANCE = 1e-3
+LONGEST_FRACTION = 1000
+"""Characters. A longer fraction is the output of a model that repeats itself, and no number."""
 
 # What looks like arithmetic, a time, a date, a range or a list is read whole, or not at all.
 _ATOM = r"-?[$€£]?-?(?:(?<!\.)\.)?\d(?:[\d.,:]*\d)?(?:[eE][-+]?\d+)?[\u00b2\u00b3]?"
@@ -28,8 +30,8 @@ LATEX_FRACTION = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 def last_number(completion: str) -> str:
     """Take the last number after deleting every comma; empty where there is none.
 
-    LLM-Adapters, `evaluate.py`, `extract_answer_number`. The rule is kept to the letter, with all
-    that follows from it:
+    LLM-Adapters, `evaluate.py`, `extract_answer_number`. The rule is kept to the letter, with its
+    consequences:
 
         >>> last_number("The price is $1,000.00 in all.")
         '1000.00'
@@ -47,10 +49,10 @@ def last_number(completion: str) -> str:
 def stated_number(completion: str) -> str:
     """Take the number that is stated; empty where there is none.
 
-    See `tasks.answers.statements` for what is stated. Fractions are worked out; thousands
-    separators, currencies and units are dropped, and so is "%", since the gold answers of these
-    sets are plain numerals. Other arithmetic, ranges, times and dates are no number, and of an
-    equation the right side counts.
+    `tasks.answers.statements` says what is stated. Fractions are worked out, up to 1,000 characters
+    long. Thousands separators, currencies and units are dropped, and so is "%", since the gold
+    answers of these sets are plain numerals. Other arithmetic, ranges, times and dates are no
+    number. In an equation the right side counts.
 
         >>> stated_number("The answer is $1,000.50. She has 2 left.")
         '1000.50'
@@ -67,7 +69,7 @@ def stated_number(completion: str) -> str:
 
 
 def within_tolerance(extracted: str, answer: str) -> bool:
-    """Compare as floats, 1e-3 apart at most; no number and what no float can hold are wrong.
+    """Compare as floats, at most 1e-3 apart; wrong if there is no number or no float can hold it.
 
     >>> within_tolerance("0.667", "0.6666666666666666"), within_tolerance("", "7.0")
     (True, False)
@@ -89,9 +91,9 @@ def _value(run: str) -> str:
     run = re.sub("[$€£]", "", run)
     if PLAIN.fullmatch(run):
         return re.sub(r"[,\s]", "", run)
-    fraction = FRACTION.fullmatch(run)
+    fraction = FRACTION.fullmatch(run) if len(run) <= LONGEST_FRACTION else None
     if not fraction or not Decimal(fraction[4]):
         return ""
     sign, whole, upper, lower = fraction.groups(default="0")
-    # `Decimal`, since integers of some thousand digits are not read and floats overflow.
+    # `Decimal`, since floats overflow from 309 digits on.
     return f"{Decimal(sign + '1') * (Decimal(whole) + Decimal(upper) / Decimal(lower))}"

@@ -1,7 +1,8 @@
-"""Fetching data files: what was cut off is continued; only a file that is right gets its name.
+"""Fetching data files: only a file that is right gets its name.
 
-Bytes go to an unfinished file beside the place where the file belongs, which one process at a time
-may hold. An interrupted fetch leaves that file, and the next one asks for the rest.
+Bytes go to an unfinished file beside the place where the file belongs; one process at a time may
+hold it. An interrupted fetch leaves it there. The next fetch then asks for the rest of a download,
+and writes a set of the hub again, whose download the `datasets` library has kept.
 """
 
 import fcntl
@@ -11,15 +12,18 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from tasks.contract import DataFile
+from tasks.contract import HUB, DataFile
+from tasks.data import hub
 from tasks.data.files import DataError, locate, read
 from tasks.data.transfer import Progress, Transfer, UnavailableError
 
-HUB = "https://huggingface.co"
+Receive = Callable[[BinaryIO], None]
+"""Writes to a stream what it lacks of a file."""
 
 
 def fetch(
@@ -28,12 +32,12 @@ def fetch(
     progress: Progress,
     *,
     sleep: Callable[[float], None] = time.sleep,
-    hub: str = HUB,
+    trusted: str = HUB,
 ) -> Path:
-    """Download `file` to its first place below `folder`, unless it is there; return where it is.
+    """Fetch `file` to its first place below `folder`, unless it is there; return where it is.
 
-    A file that is there is never replaced. `HF_TOKEN` is sent to `hub` alone, and with
-    `HF_HUB_OFFLINE` or `HF_DATASETS_OFFLINE` no attempt is made.
+    A file that is there is never replaced. `HF_TOKEN` is sent to `trusted` alone. No attempt is
+    made if `HF_HUB_OFFLINE` or `HF_DATASETS_OFFLINE` is set.
 
     Raises:
         DataError: The file cannot be had, and the message says what to download and where to put
@@ -42,14 +46,17 @@ def fetch(
     found = _present(file, folder)
     if found:
         return found
-    if file.url is None or _is_offline():
+    if file.address is None or _is_offline():
         raise DataError(offline(file, folder))
+    if file.hub:
+        receive: Receive = partial(hub.write, file.hub)
+    else:
+        headers = _authorization(file.address, trusted)
+        receive = Transfer(file.address, headers, progress, sleep).run
     try:
-        return _fetch(
-            file, folder, Transfer(file.url, _authorization(file.url, hub), progress, sleep)
-        )
+        return _fetch(file, folder, receive)
     except UnavailableError as error:
-        raise DataError(f"{file.url}: {error}. {offline(file, folder)}") from error
+        raise DataError(f"{file.address}: {error}. {offline(file, folder)}") from error
     except OSError as error:
         raise DataError(
             f"{error.filename or folder}: cannot be written: {error.strerror}."
@@ -59,18 +66,23 @@ def fetch(
 def offline(file: DataFile, folder: Path) -> str:
     """Say what to download, from where, and where to put it."""
     target = _target(file, folder).absolute()
-    if file.url is None:
+    if file.address is None:
         return f"{file.title} cannot be fetched. Get it from {file.source} and put it at {target}."
-    return f"Download {file.title} ({file.source}) from {file.url} and put it at {target}."
+    if file.hub:
+        return (
+            f"Fetch {file.title} ({file.source}, {file.address}) where there is a network "
+            f"and put it at {target}."
+        )
+    return f"Download {file.title} ({file.source}) from {file.address} and put it at {target}."
 
 
 def unfinished(file: DataFile, folder: Path) -> Path:
-    """Return where the download of `file` lies until it is complete.
+    """Return where the content of `file` lies until it is complete.
 
     The address is part of the name, so that another revision's bytes are never continued.
     """
     target = _target(file, folder)
-    address = sha256(str(file.url).encode()).hexdigest()[:8]
+    address = sha256(str(file.address).encode()).hexdigest()[:8]
     return target.with_suffix(f".{address}.partial{target.suffix}")
 
 
@@ -84,10 +96,10 @@ def _is_offline() -> bool:
     return any(os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"} for name in names)
 
 
-def _authorization(url: str, hub: str) -> dict[str, str]:
+def _authorization(url: str, trusted: str) -> dict[str, str]:
     token = os.environ.get("HF_TOKEN", "").strip()
     # The client drops this header when it is sent on to another host.
-    return {"Authorization": f"Bearer {token}"} if token and url.startswith(f"{hub}/") else {}
+    return {"Authorization": f"Bearer {token}"} if token and url.startswith(f"{trusted}/") else {}
 
 
 def _present(file: DataFile, folder: Path) -> Path | None:
@@ -125,22 +137,25 @@ def _digest(path: Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
 
 
-def _fetch(file: DataFile, folder: Path, transfer: Transfer) -> Path:
-    target, partial = _target(file, folder), unfinished(file, folder)
+def _fetch(file: DataFile, folder: Path, receive: Receive) -> Path:
+    target, begun = _target(file, folder), unfinished(file, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _held(partial) as stream:
+    with _held(begun) as stream:
         # Another process may have fetched it while this one waited.
         found = _present(file, folder)
         if found:
             return found
-        transfer.run(stream)
+        receive(stream)
+        stream.flush()
         os.fsync(stream.fileno())
         try:
-            _check(file, partial)
+            _check(file, begun)
         except DataError as error:
             stream.truncate(0)
-            raise DataError(f"{file.url} did not give {file.title}; removed. {error}") from error
-        partial.rename(target)
+            raise DataError(
+                f"{file.address} did not give {file.title}; removed. {error}"
+            ) from error
+        begun.rename(target)
     return target
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tasks.data.dialogue import prompt
+from tasks import prompts
 
 Fields = Mapping[str, Any]
 
@@ -159,5 +159,5 @@ def _turns(persona: Iterable[str], dialogue: Iterable[Any]) -> Iterator[Fields]:
     facts = list(persona)
     for utterance, reply in dialogue:
         history += [] if utterance == SILENCE else [utterance]
-        yield {"instruction": prompt(facts, history), "output": reply}
+        yield {"instruction": prompts.dialogue(facts, history), "output": reply}
         history.append(reply)

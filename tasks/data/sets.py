@@ -8,7 +8,6 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from tasks.contract import Benchmark, DataFile, Group, Kind, Row
-from tasks.data import folds
 from tasks.data.files import (
     TEST_FIELDS,
     TRAIN_FIELDS,
@@ -18,6 +17,7 @@ from tasks.data.files import (
     read_any,
     uncompressed,
 )
+from tasks.data.splits import split_fold
 from tasks.samples.rows import test_rows, training_rows
 
 LEAKY = {
@@ -96,6 +96,30 @@ def load_training(
     raise DataError(_missing(group.train, folder))
 
 
+def training_set(
+    name: str,
+    group: Group,
+    benchmarks: Iterable[Benchmark],
+    folder: Path | None,
+    file: Path | None,
+) -> DataSet:
+    """Load what the group `name` trains on: the user's file if there is one, else its own set.
+
+    Args:
+        name: The name of the group, which its sample is drawn for.
+        group: The group.
+        benchmarks: Its benchmarks, whose forms the sample is drawn from.
+        folder: The data folder; None for samples.
+        file: The user's training file, if any.
+
+    Raises:
+        DataError: It is missing, is not what it should be, or holds test rows.
+    """
+    if file is not None:
+        return load_own(file, group)
+    return load_training(name, group, benchmarks, folder)
+
+
 def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
     """Load a training file that the user names; it is a known one if its content is.
 
@@ -114,15 +138,15 @@ def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
 
 def pooled(group: Group, sets: Mapping[str, DataSet]) -> DataSet:
     """Describe what a group with folds trains on: the rows of all its sets together."""
-    digests = json.dumps({name: one.sha256 for name, one in sorted(sets.items())})
-    kinds = {one.kind for one in sets.values()}
+    digests = json.dumps({name: data.sha256 for name, data in sorted(sets.items())})
+    kinds = {data.kind for data in sets.values()}
     kind: Kind = next(k for k in ("sample", "own", "substitute", "published") if k in kinds)
     return DataSet(
         title=f"{group.title} rows of the other folds",
         kind=kind,
         sha256=sha256(digests.encode()).hexdigest(),
-        verified=all(one.verified for one in sets.values()),
-        rows=tuple(chain.from_iterable(one.rows for one in sets.values())),
+        verified=all(data.verified for data in sets.values()),
+        rows=tuple(chain.from_iterable(data.rows for data in sets.values())),
     )
 
 
@@ -131,8 +155,8 @@ def divide(sets: Mapping[str, DataSet], count: int, fold: int, seed: int) -> Div
 
     The sets take turns in training and validation, so that the first rows are of all of them.
     """
-    texts = {name: [row.question for row in one.rows] for name, one in sets.items()}
-    parts = folds.split(texts, folds=count, fold=fold, seed=seed)
+    texts = {name: [row.question for row in data.rows] for name, data in sets.items()}
+    parts = split_fold(texts, folds=count, fold=fold, seed=seed)
 
     def rows(name: str, places: Iterable[int]) -> tuple[Row, ...]:
         return tuple(sets[name].rows[place] for place in places)
@@ -152,8 +176,8 @@ def _in_turns(lists: list[tuple[Row, ...]]) -> tuple[Row, ...]:
 def _identified(
     files: Iterable[DataFile], file: DataFile, digest: str, rows: tuple[Row, ...]
 ) -> DataSet:
-    """Name a set by its content, even where it lies in the place of another one."""
-    known = next((one for one in files if one.sha256 == digest), file)
+    """Name a set by its content, even if it lies in the place of another file."""
+    known = next((other for other in files if other.sha256 == digest), file)
     return DataSet(known.title, known.kind, digest, known.sha256 is not None, rows)
 
 

@@ -3,7 +3,7 @@
 MetaMathQA rephrases the training set of GSM8K, and MATH. The substitute is that training set.
 """
 
-from tasks.contract import DataFile, Group
+from tasks.contract import DataFile, Group, HubSet
 
 group = Group(
     title="MetaMath to GSM8K",
@@ -16,9 +16,10 @@ group = Group(
             rows=395_000,
             source="meta-math/MetaMathQA on the Hugging Face hub",
             licence="MIT",
-            url=(
-                "https://huggingface.co/datasets/meta-math/MetaMathQA/resolve/"
-                "aa4f34d3d2d3231299b5b03d9b3e5a20da45aa18/MetaMathQA-395K.json"
+            hub=HubSet(
+                repository="meta-math/MetaMathQA",
+                revision="aa4f34d3d2d3231299b5b03d9b3e5a20da45aa18",
+                columns=("query", "response"),
             ),
         ),
         DataFile(
@@ -26,12 +27,14 @@ group = Group(
             places=("original/gsm8k/train.jsonl",),
             sha256="17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
             rows=7473,
-            source="openai/grade-school-math, commit 3101c7d: the training set of GSM8K",
+            source="openai/gsm8k on the Hugging Face hub: the training set of GSM8K",
             licence="MIT",
             kind="substitute",
-            url=(
-                "https://raw.githubusercontent.com/openai/grade-school-math/"
-                "3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data/train.jsonl"
+            hub=HubSet(
+                repository="openai/gsm8k",
+                revision="e53f048856ff4f594e959d75785d2c2d37b678ee",
+                columns=("question", "answer"),
+                configuration="main",
             ),
         ),
     ),

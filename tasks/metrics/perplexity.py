@@ -1,6 +1,6 @@
 """Perplexity from the negative log-likelihoods of rows, in two ways that do not compare."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, inf
 
 
@@ -14,25 +14,30 @@ def perplexity(nll: Sequence[float], tokens: Sequence[int]) -> float:
         2.0
 
     Args:
-        nll: By row, the sum over its tokens, in nats.
-        tokens: By row, how many tokens the sum is over.
+        nll: For each row, the sum over its tokens, in nats.
+        tokens: For each row, the number of its tokens. A row of 0 tokens, which the model could
+            not read, is left out.
 
     Returns:
-        Infinity where it is too large for a float.
+        At least 1. Infinity if it is too large for a float, and NaN if a sum is: the caller has to
+        report both.
 
     Raises:
         ValueError: Not as many counts as sums, or no tokens.
     """
-    return _exp(_mean(list(zip(nll, tokens, strict=True))))
+    return _exp(_mean(_read(zip(nll, tokens, strict=True))))
 
 
 def batch_mean_perplexity(nll: Sequence[float], tokens: Sequence[int], batch_size: int) -> float:
     """Measure perplexity as HyCAM's released code does: every batch counts the same.
 
-    The exponential of the mean, over batches of rows in file order, of the mean over the tokens
-    of the batch. So the number depends on `batch_size` and on the order, and a last batch that is
-    not full counts as much as the others. That code counts the tokens of the prompt too: give
-    sums and counts over prompt and answer.
+    The mean over the tokens of each batch, the mean of these over the batches, and its exponential.
+    So the number depends on `batch_size` and on the order of rows, and a last batch that is not
+    full counts as much as the others. That code counts the tokens of the prompt too: give sums and
+    counts over prompt and answer.
+
+    Give all rows, in file order. A row of 0 tokens keeps its place in its batch but is left out of
+    the mean; a batch of such rows alone is skipped.
 
     The batches below, of two rows and of one, have means of log 2 and log 8.
 
@@ -41,27 +46,31 @@ def batch_mean_perplexity(nll: Sequence[float], tokens: Sequence[int], batch_siz
         4.0
 
     Args:
-        nll: By row, the sum over its tokens, in nats.
-        tokens: By row, how many tokens the sum is over.
+        nll: For each row, the sum over its tokens, in nats.
+        tokens: For each row, the number of its tokens; 0 if the model could not read it.
         batch_size: Rows in a batch.
 
     Returns:
-        Infinity where it is too large for a float.
+        At least 1. Infinity if it is too large for a float, and NaN if a sum is: the caller has to
+        report both.
 
     Raises:
-        ValueError: Not as many counts as sums, no rows, or a batch without tokens.
+        ValueError: Not as many counts as sums, or no tokens.
     """
     rows = list(zip(nll, tokens, strict=True))
     starts = range(0, len(rows), batch_size)
-    means = [_mean(rows[start : start + batch_size]) for start in starts]
-    return _exp(_mean([(mean, 1) for mean in means]))
+    batches = [_read(rows[start : start + batch_size]) for start in starts]
+    return _exp(_mean([(_mean(batch), 1) for batch in batches if batch]))
+
+
+def _read(rows: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+    return [(nll, tokens) for nll, tokens in rows if tokens]
 
 
 def _mean(rows: Sequence[tuple[float, int]]) -> float:
-    count = sum(tokens for _, tokens in rows)
-    if not count:
-        raise ValueError(f"{len(rows)} rows without a token; perplexity is over at least one.")
-    return sum(nll for nll, _ in rows) / count
+    if not rows:
+        raise ValueError("No row has a token; perplexity is over at least one.")
+    return sum(nll for nll, _ in rows) / sum(tokens for _, tokens in rows)
 
 
 def _exp(mean: float) -> float:

@@ -20,9 +20,9 @@ import random
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tasks.data.dialogue import prompt
+from tasks import prompts
+from tasks.form import Problem, Split, draw_pair
 from tasks.samples.facts import JOBS, PLACES
-from tasks.samples.form import Problem, Split, draw_pair
 
 
 class Topic(NamedTuple):
@@ -67,4 +67,4 @@ class Chat:
         *history, reply = history
         history[0] = f"{rng.choice(['hi', 'hello', 'hey'])} ! {history[0]}"
         facts = [topic.fact.format(value) for topic, value in persona]
-        return Problem(prompt(facts, history), reply, reply)
+        return Problem(prompts.dialogue(facts, history), reply, reply)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tasks.form import Problem, Split, draw_pair, split_of
 from tasks.samples import facts
-from tasks.samples.form import Problem, Split, draw_pair, split_of
 from tasks.samples.stories import NAMES
 
 

@@ -11,8 +11,8 @@ print(sorted(numbers))
 import random
 from dataclasses import dataclass
 
+from tasks.form import Problem, Split, draw_pair
 from tasks.samples import facts
-from tasks.samples.form import Problem, Split, draw_pair
 from tasks.samples.problems import Arithmetic, word_problem
 from tasks.samples.stories import NAMES
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from tasks.form import Problem, Split, split_of
 from tasks.samples import stories
-from tasks.samples.form import Problem, Split, split_of
 
 Stories = Literal["ADD_SUB", "ONE_STEP", "DISTRACTED", "TWO_STEPS", "THREE_STEPS", "BELOW_ZERO"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import cycle, islice
 
 from tasks.contract import Benchmark, Row
-from tasks.samples.form import Problem, distinct
+from tasks.form import Problem, distinct
 
 SEED = 2026
 

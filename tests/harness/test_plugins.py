@@ -58,9 +58,10 @@ def test_naming_and_describing_methods_imports_none_of_them(python: Callable[...
 
 
 def test_a_folder_and_the_contract_are_no_plugins() -> None:
-    # methods/conformance, tasks/data and tasks/samples are folders.
+    # methods/conformance, tasks/data and tasks/samples are folders; contract.py is the contract.
     found = {*plugins.names("methods"), *plugins.names("tasks")}
-    assert found & {"contract", "conformance", "data", "samples", "groups", "answers"} == set()
+    assert found & {"contract", "form", "prompts"} == set()
+    assert found & {"conformance", "data", "samples", "groups", "answers"} == set()
 
 
 def test_another_distribution_adds_plugins_of_every_kind(extra: Path) -> None:

@@ -20,7 +20,7 @@ from harness.tiny import corpus, train
 from harness.worker import encode
 from harness.worker.decoding.decode import generate
 from tasks.data.sets import load_test
-from tasks.samples.form import split_of
+from tasks.form import split_of
 
 
 @pytest.fixture(scope="module")

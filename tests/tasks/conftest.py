@@ -14,7 +14,8 @@ from tasks.contract import Benchmark, Group
 from tasks.data import sets
 from tasks.data.sets import DataSet
 
-NAMES = [m.name for m in iter_modules(tasks.__path__) if not m.ispkg and m.name != "base"]
+SHARED = {"contract", "form", "prompts"}
+NAMES = [m.name for m in iter_modules(tasks.__path__) if not m.ispkg and m.name not in SHARED]
 GROUPS: dict[str, Group] = {
     m.name: import_module(f"tasks.groups.{m.name}").group
     for m in iter_modules(tasks.groups.__path__)

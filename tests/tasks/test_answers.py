@@ -13,14 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks import addsub, aqua, gsm8k, mawps, multiarith, singleeq, svamp
-from tasks.answers.letters import stated_letter
+from tasks.answers.letters import first_letter, stated_letter
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
-from tasks.answers.options import ANSWERS, ENDINGS, OPTIONS, TRUTH, stated_of
+from tasks.answers.options import ANSWERS, ENDINGS, OPTIONS, TRUTH, first_of, stated_of
 from tasks.contract import Benchmark
 
 MODULES = (addsub, gsm8k, mawps, multiarith, singleeq, svamp)
 NUMERIC: list[Benchmark] = [module.benchmark for module in MODULES]
 FIFTEEN = "\N{FULLWIDTH DIGIT ONE}\N{FULLWIDTH DIGIT FIVE}"
+WORDS = [make(*words) for make in (first_of, stated_of) for words in (TRUTH, ANSWERS)]
 HOSTILE = st.text() | st.text("0123456789.,-+/ %eE\n²½ABCDE" + FIFTEEN)
 
 
@@ -297,6 +298,36 @@ def test_without_a_fraction_no_digit_is_made_up(completion: str) -> None:
 def test_a_stated_fraction_is_its_quotient(upper: int, lower: int) -> None:
     said = stated_number(f"It has 2 parts of 9. The answer is {upper}/{lower}.")
     assert float(said) == pytest.approx(upper / lower, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "fraction", [f"1{'0' * 10**6}/3", f"{'9' * 10**6} 1/3", f"1/{'3' * 10**6}", f"1/{'0' * 10**6}"]
+)
+def test_a_fraction_of_a_million_digits_is_no_number(fraction: str) -> None:
+    assert stated_number(f"The answer is {fraction}") == ""
+    assert stated_number(f"The answer is \\boxed{{{fraction}}}") == ""
+
+
+def test_a_fraction_of_a_thousand_characters_is_a_number() -> None:
+    fraction = f"{'2' * 998}/2"  # 998 ones, in the 28 digits that Decimal keeps
+    assert stated_number(f"The answer is {fraction}") == f"1.{'1' * 27}E+997"
+    assert stated_number(f"The answer is 2{fraction}") == ""
+
+
+PIECES = st.sampled_from(["1", "0", ".", ",", "/", " ", "e", "-", "A", "answer", "true", "(", "\n"])
+RUNAWAY = st.lists(st.tuples(PIECES, st.integers(1, 20_000)), max_size=6).map(
+    lambda runs: "The answer is " + "".join(piece * count for piece, count in runs)
+)
+"""Completions of a model that repeats itself."""
+
+
+@settings(deadline=None, max_examples=60)
+@given(RUNAWAY)
+def test_no_completion_of_a_model_that_repeats_itself_raises(completion: str) -> None:
+    for extractor in (last_number, stated_number, first_letter, stated_letter, *WORDS):
+        assert isinstance(extractor(completion), str)
+    within_tolerance(stated_number(completion), "7.0")
+    within_tolerance(last_number(completion), "7.0")
 
 
 @given(BEFORE, st.integers() | st.decimals(-(10**9), 10**9, places=2), st.booleans())

@@ -16,9 +16,9 @@ import pytest
 from tasks.contract import Row
 from tasks.data import sets
 from tasks.data.sets import DataSet
+from tasks.form import Form
 from tasks.groups.commonsense import group
 from tasks.samples import facts
-from tasks.samples.form import Form
 
 OPTIONS = {"piqa": "solution", "hellaswag": "ending", "winogrande": "option"}
 SAID = {

@@ -415,19 +415,19 @@ def test_the_token_goes_to_the_hub_alone(
     monkeypatch.setenv("HF_TOKEN", "secret")
     with served() as other:
         site.replies = [redirect(f"{site.url}/moved.json"), redirect(f"{other.url}/toy.json")]
-        fetching.fetch(known(site), tmp_path, quiet, hub=site.url)
+        fetching.fetch(known(site), tmp_path, quiet, trusted=site.url)
         assert site.tokens == ["Bearer secret", "Bearer secret"]
         assert other.tokens == [None]
 
 
 @pytest.mark.parametrize(
-    "hub", ["https://huggingface.co", "http://127.0.0.1", "http://127.0.0.1:1"]
+    "trusted", ["https://huggingface.co", "http://127.0.0.1", "http://127.0.0.1:1"]
 )
 def test_a_server_that_is_not_the_hub_gets_no_token(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: str
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: str
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "secret")
-    fetching.fetch(known(site), tmp_path, quiet, hub=hub)
+    fetching.fetch(known(site), tmp_path, quiet, trusted=trusted)
     assert site.tokens == [None]
 
 

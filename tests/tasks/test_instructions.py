@@ -11,9 +11,9 @@ from typing import Literal
 
 import pytest
 
-from tasks.data.dialogue import prompt
+from tasks import prompts
+from tasks.form import Form, Problem
 from tasks.samples import facts
-from tasks.samples.form import Form, Problem
 
 # Things of both sides of each comparison, from encyclopaedias: see also `test_choices.py`.
 RISING = ("feather", "egg", "brick", "piano", "elephant")
@@ -182,6 +182,6 @@ def test_no_persona_of_a_test_dialogue_has_job_and_place_of_a_training_one() -> 
 
 
 def test_the_one_who_opens_a_dialogue_is_told_so() -> None:
-    assert prompt(["i bake bread."], []) == (
+    assert prompts.dialogue(["i bake bread."], []) == (
         "Your persona:\n- i bake bread.\n\nNobody has spoken yet.\n\nReply as You."
     )

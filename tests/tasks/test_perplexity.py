@@ -1,6 +1,6 @@
 """Perplexity, against values worked out by hand from likelihoods that are powers of two."""
 
-from math import inf, isclose, log
+from math import inf, isclose, log, nan
 
 import pytest
 from hypothesis import given
@@ -41,6 +41,27 @@ def test_batch_mean_perplexity_depends_on_batch_size_and_order() -> None:
     assert isclose(batch_mean_perplexity(bits(0, 3, 0), [1, 1, 1], 2), 2**0.75)
 
 
+def test_rows_without_tokens_keep_their_places_in_the_batches() -> None:
+    # Rows of 2, -, 6, 1 and 4 bits, a token each, in batches of two: 2 and - | 6 and 1 | 4. So the
+    # batches have 2, 3.5 and 4 bits, mean 19/6; without the second row it were 4 and 2.5, 3.25.
+    nll, tokens = [*bits(2), 0.0, *bits(6, 1, 4)], [1, 0, 1, 1, 1]
+    assert isclose(batch_mean_perplexity(nll, tokens, 2), 2 ** (19 / 6))
+    # 13 bits over 4 tokens.
+    assert isclose(perplexity(nll, tokens), 2**3.25)
+
+
+def test_a_batch_without_tokens_is_skipped() -> None:
+    # Batches of 1 and 3 bits around one of two rows without tokens.
+    nll, tokens = [*bits(1, 1), 0.0, 0.0, *bits(3)], [1, 1, 0, 0, 1]
+    assert isclose(batch_mean_perplexity(nll, tokens, 2), 4)
+
+
+@pytest.mark.parametrize("nll", [nan, inf, 5.0])
+def test_what_is_given_for_a_row_without_tokens_is_no_matter(nll: float) -> None:
+    assert isclose(perplexity([nll, *bits(2)], [0, 1]), 4)
+    assert isclose(batch_mean_perplexity([nll, *bits(2)], [0, 1], 2), 4)
+
+
 @given(ROWS)
 def test_in_one_batch_both_are_the_same(rows: list[tuple[float, int]]) -> None:
     nll, tokens = [nll for nll, _ in rows], [count for _, count in rows]
@@ -66,7 +87,8 @@ def test_what_is_too_large_for_a_float_is_infinite(nll: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nll", "tokens"), [([1.0, 2.0], [1]), ([1.0], [1, 2]), ([], []), ([0.0], [0])]
+    ("nll", "tokens"),
+    [([1.0, 2.0], [1]), ([1.0], [1, 2]), ([], []), ([0.0], [0]), ([0.0] * 3, [0] * 3)],
 )
 def test_rows_without_their_counts_or_without_tokens_are_refused(
     nll: list[float], tokens: list[int]

@@ -11,6 +11,7 @@ from tasks.data import sets
 from tasks.data.files import DataError
 from tasks.groups.commonsense import group as commonsense
 from tasks.groups.math import group as math
+from tasks.gsm8k import benchmark as gsm8k
 
 MATH10K, SUBSTITUTE = math.train
 
@@ -35,6 +36,25 @@ def test_math10k_goes_before_its_substitute_and_is_not_verified(
     found = sets.load_training("math", math, (), tmp_path)
     assert (found.title, found.kind, found.verified) == ("Math10K", "published", False)
     assert len(found.rows) == 9919
+
+
+def test_a_file_of_the_user_goes_before_the_set_of_the_group(tmp_path: Path) -> None:
+    write_training(tmp_path, SUBSTITUTE.places[0], 8412)
+    write_training(tmp_path, "mine.json", 3)
+    found = sets.training_set("math", math, (), tmp_path, tmp_path / "mine.json")
+    assert (found.title, found.kind, len(found.rows)) == ("mine.json", "own", 3)
+
+
+def test_without_a_file_of_the_user_the_set_of_the_group_is_trained_on(tmp_path: Path) -> None:
+    write_training(tmp_path, MATH10K.places[0], 9919)
+    found = sets.training_set("math", math, (), tmp_path, None)
+    assert found == sets.load_training("math", math, (), tmp_path)
+
+
+def test_without_data_folder_the_training_set_is_the_sample_of_the_benchmarks() -> None:
+    found = sets.training_set("math", math, [gsm8k], None, None)
+    assert found.kind == "sample"
+    assert len(found.rows) == math.sample_rows
 
 
 @pytest.mark.parametrize("lines", [False, True], ids=["list", "lines"])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tasks import aqua, gsm8k
 from tasks.contract import Benchmark, Row
 from tasks.data.sets import DataSet
+from tasks.form import Split
 from tasks.groups.commonsense import group as commonsense
 from tasks.groups.math import group as mathematics
-from tasks.samples.form import Split
 from tasks.samples.problems import Arithmetic, word_problem
 
 OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {

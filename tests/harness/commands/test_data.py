@@ -136,7 +136,7 @@ def test_fetch_without_network_says_what_to_download_from_where_and_where_to_put
     assert done.returncode == 1, done.stderr
     for file in published(group):
         (line,) = [one for one in done.stdout.splitlines() if one.startswith(f"{file.title}: not")]
-        assert file.url is None or file.url in line
+        assert file.address is None or file.address in line
         assert file.source in line
         assert str(tmp_path / "here" / file.places[0]) in line
     assert not list(tmp_path.rglob("*.json*"))

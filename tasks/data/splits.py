@@ -1,18 +1,25 @@
-"""The split of sets that are trained together: in folds, 7:2 within, duplicates kept together.
+"""Which rows are trained on, validated on and tested on: hold-out and cross-validation.
 
-HyCAM states a split of 7:2:1 into training, validation and test, and five-fold cross-validation.
-Where every row is tested exactly once, one of five folds tests a fifth, not a tenth. So fold k
-tests its fifth, and the other four fifths are divided 7:2 into training and validation.
+A training set of its own loses some rows, drawn at random, to validation: `hold_out`.
 
-Rows of the same text, but for case and white space, are a group. A group lies in one part, also
-where its rows are in several sets. The split depends on the texts of each set and on the seed, not
-on the order of rows or sets.
+Sets that are trained together are split into folds: `split_fold`. HyCAM states a split of 7:2:1
+into training, validation and test, and five-fold cross-validation. If every row is tested exactly
+once, one of five folds tests a fifth, not a tenth. So each fold tests its own fifth, and the other
+four fifths are divided 7:2 into training and validation.
+
+In a fold, rows whose texts differ in case and white space only are a group. A group lies in one
+part, even if its rows are in several sets. The split depends on the texts of each set and on the
+seed, not on the order of rows or sets.
 """
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 TRAIN_TO_VALIDATION = (7, 2)
 TEST = 2  # The part after train and validation.
@@ -23,30 +30,49 @@ Groups = dict[str, Counter[str]]
 
 @dataclass(frozen=True)
 class Parts:
-    """The rows of one set in each part of a fold, by their place in the set, ascending."""
+    """The places of one set's rows in each part of a fold, from 0 and rising."""
 
     train: tuple[int, ...]
     validation: tuple[int, ...]
     test: tuple[int, ...]
 
 
-def split(sets: Mapping[str, Sequence[str]], folds: int, fold: int, seed: int) -> dict[str, Parts]:
-    """Split every set for one fold; a row is tested in exactly one of the folds.
+def hold_out(rows: Sequence[Item], count: int, seed: int) -> tuple[list[Item], list[Item]]:
+    """Hold out `count` rows, drawn at random; return the other rows and those held out.
 
-    Sizes of a set's test parts differ by `g` rows at most, where `g` is the rows of its largest
-    group and, above these, its rows with a text that another set has too. They differ by 1 at most
-    where the set has `g` times `folds` - 1 rows with a text of their own. Training and validation
-    miss 7:2 by `g` rows at most, and by less than 1 row where 5 `g` of the rows that the fold does
-    not test have a text of their own.
+    Both keep the order of `rows`. Which rows are drawn depends on their number and on the seed, not
+    on what they hold.
 
-        >>> split({"letters": "abcdefghijk"}, folds=5, fold=0, seed=0)["letters"].test
+        >>> hold_out("abcdefghij", 2, seed=0)
+        (['a', 'b', 'c', 'e', 'g', 'h', 'i', 'j'], ['d', 'f'])
+
+    Raises:
+        ValueError: There are fewer rows than `count`.
+    """
+    chosen = set(random.Random(f"{seed}/split").sample(range(len(rows)), count))
+    kept = [row for place, row in enumerate(rows) if place not in chosen]
+    return kept, [row for place, row in enumerate(rows) if place in chosen]
+
+
+def split_fold(
+    sets: Mapping[str, Sequence[str]], folds: int, fold: int, seed: int
+) -> dict[str, Parts]:
+    """Split every set for one fold; each row is tested in exactly one of the folds.
+
+    Let `g` be the rows of a set's largest group plus its rows whose text is in another set too.
+    The sizes of the set's test parts differ by `g` rows at most. They differ by 1 at most if the
+    set has `g` times `folds` - 1 rows whose text is in all sets only once. Training and validation
+    miss 7:2 by `g` rows at most, and by less than 1 row if 5 `g` such rows are left of those that
+    the fold does not test.
+
+        >>> split_fold({"letters": "abcdefghijk"}, folds=5, fold=0, seed=0)["letters"].test
         (2, 3, 6)
 
     Args:
         sets: By name, the texts that identify the rows: instruction and input.
         folds: How many folds there are.
-        fold: Which of them, from 0.
-        seed: Another seed is another split.
+        fold: The one to split for, from 0.
+        seed: Another seed gives another split.
 
     Raises:
         ValueError: There is no such fold.

@@ -1,16 +1,17 @@
-"""How a dialogue is put to a model: the persona, what was said, and the request to reply."""
+"""Prompts that this project words itself, for published rows and for samples alike."""
 
 from collections.abc import Sequence
 
 
-def prompt(persona: Sequence[str], history: Sequence[str]) -> str:
-    """Write the text that asks for the next reply of the one who has the persona.
+def dialogue(persona: Sequence[str], history: Sequence[str]) -> str:
+    """Ask for the next reply in a dialogue, by the speaker who has the persona.
 
     Args:
-        persona: What the one who replies says of himself, a sentence each.
-        history: What was said, in turns; the other one spoke last. Empty where nobody has spoken.
+        persona: What this speaker says about themselves, a sentence each.
+        history: What both said so far, in turns; the other speaker spoke last. Empty where nobody
+            has spoken.
 
-    >>> print(prompt(["i bake bread.", "i have a dog."], ["hello !", "hi .", "any pets ?"]))
+    >>> print(dialogue(["i bake bread.", "i have a dog."], ["hello !", "hi .", "any pets ?"]))
     Your persona:
     - i bake bread.
     - i have a dog.

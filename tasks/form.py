@@ -1,6 +1,6 @@
-"""What a sample is drawn from: forms, which draw problems of either split for ever.
+"""The contract of a form: it draws the problems of a sample, as many as are asked for.
 
-A split is decided by pairs of numbers or words, so that no problem of one is in the other.
+Pairs of numbers or words decide which split a problem belongs to, so that no problem is in both.
 """
 
 import random
@@ -12,6 +12,8 @@ from typing import Literal, Protocol
 
 Split = Literal["train", "test"]
 
+TEST_BYTES = 64  # Of the 256 values of a byte: a quarter.
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -20,8 +22,8 @@ class Problem:
     Attributes:
         question: The text put to the model.
         worked: The answer to learn from.
-        answer: The gold answer; of benchmarks without one right answer, the worked one again.
-        context: What the question is about, where the benchmark gives it apart.
+        answer: The gold answer; in benchmarks without one right answer, the worked one again.
+        context: What the question is about, where the benchmark gives it in a field of its own.
     """
 
     question: str
@@ -38,7 +40,7 @@ class Form(Protocol):
 
 
 def distinct(form: Form, split: Split, rng: random.Random) -> Iterator[Problem]:
-    """Draw problems for ever, none that came before."""
+    """Draw problems without end, each one once."""
     seen = set()
     while True:
         problem = form.draw(split, rng)
@@ -49,15 +51,15 @@ def distinct(form: Form, split: Split, rng: random.Random) -> Iterator[Problem]:
 
 @cache
 def split_of(pair: tuple[str, str]) -> Split:
-    """Assign an unordered pair of numbers or words to a split: a quarter of all to the test."""
+    """Assign an unordered pair of numbers or words to a split: a quarter of all pairs to test."""
     digest = sha256(" ".join(sorted(pair)).encode()).digest()
-    return "test" if digest[0] < 64 else "train"
+    return "test" if digest[0] < TEST_BYTES else "train"
 
 
 def draw_pair(
     first: Sequence[str], second: Sequence[str], split: Split, rng: random.Random
 ) -> tuple[str, str]:
-    """Draw a word of each list, not the same one, of which the pair belongs to `split`.
+    """Draw two different words, one of each list, whose pair belongs to `split`.
 
     >>> {draw_pair(["x"], ["x", "y", "z"], "train", random.Random(n)) for n in range(20)}
     {('x', 'y')}

@@ -1,0 +1,34 @@
+"""Data sets of the Hugging Face hub, written as files that `layouts.py` can read."""
+
+import json
+from typing import BinaryIO
+
+from tasks.contract import HubSet
+from tasks.data.transfer import UnavailableError
+
+
+def write(hub_set: HubSet, stream: BinaryIO) -> None:
+    """Load a set from the hub and write its columns to an empty `stream`, a JSON object per row.
+
+    The same rows give the same bytes, whatever format the hub keeps them in.
+
+    Raises:
+        UnavailableError: The hub does not give the set, or the set lacks a column.
+    """
+    # Slow to import, and no other command needs it.
+    from datasets import load_dataset  # noqa: PLC0415
+    from datasets.exceptions import DatasetGenerationError  # noqa: PLC0415
+
+    try:
+        rows = load_dataset(
+            hub_set.repository,
+            hub_set.configuration,
+            split=hub_set.split,
+            revision=hub_set.revision,
+        ).select_columns(list(hub_set.columns))
+    except (OSError, ValueError, DatasetGenerationError) as error:
+        raise UnavailableError(str(error)) from error
+    stream.truncate(0)
+    for row in rows:
+        fields = {column: row[column] for column in hub_set.columns}
+        stream.write(f"{json.dumps(fields)}\n".encode())
