@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from results.columns import CLEAN_COLUMNS
 from results.metrics import Metric
 from results.selection import Conditions
-from results.statistics import ALPHA, Sample, Undefined
+from results.statistics import welch
+from results.statistics.sample import Sample
+from results.statistics.test import ALPHA, Undefined
 from results.table import SIGNATURES, Block, Row, Table
 
 DAGGER = "†"
@@ -54,7 +56,7 @@ def legend(metric: Metric, second: str) -> str:
 def test(metric: Metric) -> str:
     """Name the test that is made of a metric."""
     number = "the logarithm of one number" if metric.logarithm else "one number"
-    return f"Welch's two-sided t-test on {number} per seed, not adjusted for multiple comparisons"
+    return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
 
 
 def notes(table: Table) -> list[str]:
@@ -82,7 +84,7 @@ def printed(metric: Metric, sample: Sample) -> str:
     """Write a mean with its spread, in the unit that the title names.
 
     >>> from results.metrics import metric
-    >>> from results.statistics import sample
+    >>> from results.statistics.sample import sample
     >>> printed(metric("accuracy"), sample({2333: 0.5, 1000: 0.75}))
     '62.50 ± 17.68'
     >>> printed(metric("perplexity"), sample({2333: 8.5})), printed(metric("bleu"), sample({}))

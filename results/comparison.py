@@ -11,8 +11,11 @@ from results.metrics import Metric
 from results.record import Run
 from results.selection import Conditions
 from results.standing import Cell
-from results.statistics import Sample, Undefined, Welch
+from results.statistics.sample import Sample
+from results.statistics.test import ALPHA, Test, Undefined
 from results.table import Block, Row, Table, tables
+
+INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Contrast:
     first: Sample
     second: Sample
     difference: float | None
-    test: Welch | Undefined
+    test: Test | Undefined
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def _contrast(first: Cell, second: Cell) -> Contrast:
 
 def _section(one: Comparison) -> str:
     first, second = one.methods
-    interval = "95 % interval of the ratio" if one.metric.logarithm else "95 % interval"
+    interval = f"{INTERVAL} of the ratio" if one.metric.logarithm else INTERVAL
     header = ["", first, second, "difference", interval, "p", "seeds"]
     lines = [
         f"{first} minus {second} on {one.backbone}: {caption.subject(one.conditions)}, "

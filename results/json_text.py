@@ -9,7 +9,7 @@ from typing import Any
 def json_text(value: Any) -> str:
     """Write frozen values, or lists of them, as indented JSON.
 
-    >>> from results.statistics import Undefined
+    >>> from results.statistics.test import Undefined
     >>> print(json_text([Undefined("one seed")]))
     [
       {

@@ -10,7 +10,7 @@ from results.grid import grid
 from results.metrics import metric
 from results.record import Run, Score
 from results.selection import Conditions, Series, Shelf, shelves, united
-from results.statistics import sample
+from results.statistics.sample import sample
 
 ACCURACY = metric(PLAIN)
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from results.metrics import Metric
-from results.statistics import Sample, Undefined, Welch, welch
+from results.statistics.sample import Sample
+from results.statistics.test import Test, Undefined
+from results.statistics.welch import welch
 
 Standing = Literal["best", "second", ""]
 
@@ -23,7 +25,7 @@ class Cell:
     standing: Standing
     starred: bool
     """Whether this is the best, and better than every other method beyond chance."""
-    test: Welch | Undefined
+    test: Test | Undefined
     """Of this method minus the best other; on the logarithm where the metric says so."""
 
 
@@ -69,7 +71,7 @@ def standing(metric: Metric, means: Mapping[str, float]) -> dict[str, Standing]:
 
 def _test(
     metric: Metric, own: Sample, other: Sample | None, seeds: frozenset[int]
-) -> Welch | Undefined:
+) -> Test | Undefined:
     if other is None:
         return Undefined("no other method")
     if not seeds == own.by_seed.keys() == other.by_seed.keys():
@@ -87,5 +89,5 @@ def _best_other(metric: Metric, name: str, samples: Mapping[str, Sample]) -> Sam
     return samples[max(means, key=means.__getitem__)] if means else None
 
 
-def _better(metric: Metric, test: Welch | Undefined) -> bool:
-    return isinstance(test, Welch) and test.significant and metric.merit(test.difference) > 0
+def _better(metric: Metric, test: Test | Undefined) -> bool:
+    return isinstance(test, Test) and test.significant and metric.merit(test.difference) > 0

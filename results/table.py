@@ -9,7 +9,7 @@ from results.metrics import Metric, metric
 from results.record import Run
 from results.selection import Conditions, Series, Shelf, shelves, united
 from results.standing import Cell, cells, withheld
-from results.statistics import sample
+from results.statistics.sample import sample
 
 Folds = Sequence[int | None]
 

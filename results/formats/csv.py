@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 from results.standing import Cell
-from results.statistics import Undefined, Welch
+from results.statistics.test import Test, Undefined
 from results.table import Block, Row, Table
 
 
@@ -58,6 +58,6 @@ def _what(cell: Cell) -> dict[str, Any]:
         "seeds": " ".join(map(str, cell.sample.by_seed)),
         "complete": cell.complete,
         "standing": cell.standing,
-        "p": cell.test.p if isinstance(cell.test, Welch) else None,
+        "p": cell.test.p if isinstance(cell.test, Test) else None,
         "no_test": cell.test.reason if isinstance(cell.test, Undefined) else "",
     }

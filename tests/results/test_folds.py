@@ -8,7 +8,7 @@ from results.caption import label
 from results.comparison import compare, markdown
 from results.formats import render
 from results.record import Run
-from results.statistics import Undefined, Welch
+from results.statistics.test import Test, Undefined
 from results.table import Table, tables
 
 Make = Callable[..., Run]
@@ -62,10 +62,10 @@ def test_the_number_of_a_seed_is_the_mean_over_its_folds(fold_runs: Runs) -> Non
 def test_seeds_are_the_sample_and_folds_are_not(fold_runs: Runs) -> None:
     (table,) = tables(fold_runs(WHOLE))
     test = table.blocks[0].rows[0].cells[0].test
-    assert isinstance(test, Welch)
+    assert isinstance(test, Test)
     assert test.n == (2, 2)
     # By hand: means 0.845 and 0.555; both variances 5e-5, so the squared error is 5e-5, df 2.
-    assert test.t == pytest.approx(0.29 / 5e-5**0.5)
+    assert test.statistic == pytest.approx(0.29 / 5e-5**0.5)
 
 
 def test_a_seed_that_lacks_a_fold_has_no_number_and_is_told(fold_runs: Runs) -> None:

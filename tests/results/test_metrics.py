@@ -14,7 +14,7 @@ from results.comparison import compare, markdown
 from results.formats import names, render
 from results.record import POOLED, Run, Score
 from results.standing import Cell
-from results.statistics import Undefined, Welch
+from results.statistics.test import Test, Undefined
 from results.table import Table, tables
 
 Make = Callable[..., Run]
@@ -202,7 +202,7 @@ def test_two_methods_are_compared_in_every_metric_a_perplexity_by_its_ratio(
     dolly = perplexity.contrasts[0]
     assert dolly.difference == pytest.approx(-2.0)
     logs = ttest_ind(np.log([7.0, 7.5]), np.log([9.0, 9.5]), equal_var=False)
-    assert isinstance(dolly.test, Welch)
+    assert isinstance(dolly.test, Test)
     assert dolly.test.interval == pytest.approx(tuple(logs.confidence_interval()))
     low, high = np.exp(logs.confidence_interval())
     # Right of the difference, the interval is flush right below its heading of 26 characters.

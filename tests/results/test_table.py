@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from results.record import Run, Score
 from results.standing import Cell
-from results.statistics import Undefined
+from results.statistics.test import Undefined
 from results.table import Row, Table, tables
 
 Make = Callable[..., Run]
