@@ -12,9 +12,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, Row, Select
 
-from results import database, revisions, schema
 from results.errors import ResultsError
 from results.record import Run, Score, Status
+from results.store import database, schema, version
 
 SHOWN = 20
 
@@ -25,7 +25,7 @@ class Reader:
     def __init__(self, place: str | Path) -> None:
         self._database = database.to_read(place)
         with self._database.transaction() as connection:
-            revisions.check(connection, self._database.name)
+            version.check(connection, self._database.name)
 
     def runs(
         self,
@@ -82,9 +82,11 @@ class Store(Reader):
     """A store that runs are added to; it is made, or brought to the newest schema, if needed."""
 
     def __init__(self, place: str | Path) -> None:
+        from results.store import migrate  # noqa: PLC0415 (Alembic is slow, reading needs none)
+
         self._database = database.to_write(place)
         with self._database.transaction() as connection:
-            revisions.upgrade(connection, self._database.name)
+            migrate.upgrade(connection, self._database.name)
 
     def add(self, run: Run) -> None:
         """Add one attempt, with its scores, unless it is there already."""

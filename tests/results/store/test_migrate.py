@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
-from results import revisions, schema
 from results.errors import ResultsError
 from results.record import Run, Score
-from results.store import Reader, Store
+from results.store import Reader, Store, migrate, schema, version
 
 Make = Callable[..., Run]
 
@@ -35,7 +35,7 @@ def engine(path: Path) -> Engine:
 
 def _set_schema(path: Path, revision: str) -> None:
     connection = sqlite3.connect(path)
-    connection.execute(f"UPDATE {revisions.VERSION_TABLE} SET version_num = ?", [revision])
+    connection.execute(f"UPDATE {version.VERSION_TABLE} SET version_num = ?", [revision])
     connection.commit()
     connection.close()
 
@@ -52,7 +52,7 @@ def test_a_store_of_a_newer_schema_asks_for_an_upgrade(opened: type[Reader], pat
 def later(tmp_path: Path) -> Path:
     """Give the migrations of a later version, which adds a table."""
     folder = tmp_path / "migrations"
-    shutil.copytree(revisions.MIGRATIONS, folder)
+    shutil.copytree(version.MIGRATIONS, folder)
     (folder / "versions" / "v999_later.py").write_text(
         "from alembic import op\nrevision, down_revision = '999', '002'\n"
         "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
@@ -67,13 +67,13 @@ def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
         engine.connect() as connection,
         pytest.raises(ResultsError, match=r"older version \(schema 002\).*\n.*`harness run`"),
     ):
-        revisions.check(connection, "harness.db", later)
+        version.check(connection, "harness.db", later)
 
 
 def test_an_upgrade_runs_only_the_migrations_that_are_missing(engine: Engine, later: Path) -> None:
     with engine.begin() as connection:
-        revisions.upgrade(connection, "harness.db", later)
-        revisions.check(connection, "harness.db", later)
+        migrate.upgrade(connection, "harness.db", later)
+        version.check(connection, "harness.db", later)
         assert sa.inspect(connection).has_table("added")
 
 
@@ -81,7 +81,7 @@ def test_an_upgrade_runs_only_the_migrations_that_are_missing(engine: Engine, la
 def first(tmp_path: Path) -> Path:
     """Give the migrations of the first version."""
     folder = tmp_path / "first"
-    shutil.copytree(revisions.MIGRATIONS, folder)
+    shutil.copytree(version.MIGRATIONS, folder)
     (folder / "versions" / "v002_metrics_and_folds.py").unlink()
     return folder
 
@@ -95,7 +95,7 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
         del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
     with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
-        revisions.upgrade(connection, "harness.db", first)
+        migrate.upgrade(connection, "harness.db", first)
         old = sa.MetaData()
         old.reflect(connection)
         connection.execute(sa.insert(old.tables["runs"]), fields)
@@ -112,6 +112,11 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
 
 def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:
     with engine.connect() as connection:
-        options = {"version_table": revisions.VERSION_TABLE}
+        options = {"version_table": version.VERSION_TABLE}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, schema.metadata) == []
+
+
+def test_the_names_of_the_files_give_the_order_that_the_migrations_give() -> None:
+    scripts = list(ScriptDirectory(version.MIGRATIONS).walk_revisions())
+    assert version.missing(None, "harness.db") == [one.revision for one in reversed(scripts)]
