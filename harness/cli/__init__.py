@@ -181,11 +181,12 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two methods: differences, their intervals, Welch's test."""
-    from results import comparison
-    from results.json_text import json_text
+    from results.analysis.pairwise import compare as compare_methods
+    from results.reports.pairwise import markdown
+    from results.reports.to_json import to_json
 
-    found = comparison.compare(_reader(store).runs(groups=_listed(tasks)), first, second)
-    typer.echo(json_text(found) if as_json else comparison.markdown(found))
+    found = compare_methods(_reader(store).runs(groups=_listed(tasks)), first, second)
+    typer.echo(to_json(found) if as_json else markdown(found))
 
 
 @app.command()
@@ -197,14 +198,15 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List every run ever stored, newest first."""
-    from results import history as report
-    from results.json_text import json_text
+    from results.analysis.history import history as summed_up
+    from results.reports.history import markdown
+    from results.reports.to_json import to_json
 
     found = _reader(store).runs(
         groups=_listed(tasks), methods=_listed(method), backbones=_listed(backbone)
     )
-    entries = report.history(found)
-    typer.echo(json_text(entries) if as_json else report.markdown(entries))
+    entries = summed_up(found)
+    typer.echo(to_json(entries) if as_json else markdown(entries))
 
 
 @app.command()
@@ -278,6 +280,6 @@ def _listed(name: str | None) -> list[str]:
 
 
 def _print(report: Any, as_json: bool) -> None:
-    from results.json_text import json_text
+    from results.reports.to_json import to_json
 
-    typer.echo(json_text(report.value) if as_json else report.text)
+    typer.echo(to_json(report.value) if as_json else report.text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import plugins
 from harness.errors import UserError, unknown
-from results.grid import grid
+from results.reports.markdown_table import markdown_table
 
 if TYPE_CHECKING:
     from harness.spec.spec import MethodSpec
@@ -73,7 +73,7 @@ def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Write rows of the same fields as a table."""
     lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
-    return grid(list(rows[0]), lines, align="l" * len(rows[0]))
+    return markdown_table(list(rows[0]), lines, align="l" * len(rows[0]))
 
 
 def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:

@@ -9,12 +9,15 @@ from harness.errors import UserError
 from harness.planning.plan import Wish, plan
 from harness.scheduling import schedule as grid
 from harness.scheduling.executors.local import LocalWorkers, slot_environments, visible_gpus
-from results import details, formats, spread
-from results.json_text import json_text
+from results.analysis.extractors import extractor_effects
+from results.analysis.table import tables
+from results.reports import extractors as extractors_report
+from results.reports import formats
+from results.reports import run as run_report
+from results.reports.to_json import to_json
 from results.runfolder import record_of as index
 from results.runfolder.folder import RunFolder
 from results.store import Reader, Store
-from results.table import tables
 
 INTERRUPTED = 130
 
@@ -57,10 +60,10 @@ def table(store_place: str, group: str | None, name: str, *, clean: bool, extrac
     if extractors and (clean or name not in ("markdown", "json")):
         raise UserError("--extractors is printed as markdown or json, and not with --clean.")
     if extractors:
-        spreads = spread.spread(runs)
-        if not spreads and name != "json":
+        effects = extractor_effects(runs)
+        if not effects and name != "json":
             raise UserError(f"No finished run in {store_place} has answers that are extracted.")
-        return json_text(spreads) if name == "json" else spread.markdown(spreads)
+        return to_json(effects) if name == "json" else extractors_report.markdown(effects)
     found = tables(runs, clean=clean)
     if not found and name != "json":
         which = f"run of {group!r}" if group else "run"
@@ -72,8 +75,8 @@ def show(store_place: str, prefix: str, as_json: bool) -> str:
     """Show a run; of a failed one the end of its log too."""
     found = Reader(store_place).run(prefix)
     if as_json:
-        return json_text(found)
-    text = details.markdown(found)
+        return to_json(found)
+    text = run_report.markdown(found)
     if found.status == "failed":
         folder = RunFolder(Path(found.folder))
         text += f"\n\n## End of {folder.log}\n\n{folder.end_of_log()}"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.averages import averages, macro, micro, overall
-from results.metrics import metric
+from results.analysis.averages import averages, macro, micro, overall
+from results.analysis.metrics import metric
 from results.record import POOLED, Run, Score
 
 
