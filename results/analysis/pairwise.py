@@ -64,7 +64,9 @@ def compare(runs: Sequence[Run], first: str, second: str) -> list[Comparison]:
 def _require_known(runs: Sequence[Run], first: str, second: str) -> None:
     known = {run.method for run in runs if run.status == "finished"}
     faults = [
-        unknown("finished run of", name, known) for name in (first, second) if name not in known
+        unknown("method with finished runs", name, known)
+        for name in (first, second)
+        if name not in known
     ]
     if faults:
         raise ResultsError("\n".join(faults))

@@ -162,7 +162,8 @@ def test_a_comparison_over_two_signatures_has_no_p_and_says_why(
     assert {contrast.test for contrast in one.contrasts} == {
         Undefined("scores of two signatures do not compare")
     }
-    assert any("tok:13a" in note and "tok:intl" in note for note in one.notes)
+    assert set(one.signatures) == {"tok:13a", "tok:intl"}
+    assert "Scores of two signatures do not compare: tok:" in markdown([one])
 
 
 def test_the_signature_of_an_attempt_that_was_replaced_does_not_count(make: Make) -> None:

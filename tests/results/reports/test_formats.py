@@ -43,12 +43,6 @@ def test_every_format_shows_every_mark(two: list[Table], name: str) -> None:
         assert mark in text
 
 
-@pytest.mark.parametrize("name", names())
-def test_every_format_is_listed_in_the_readme(name: str) -> None:
-    readme = Path(__file__).parents[2] / "results" / "README.md"
-    assert f"formats/{name}.py" in readme.read_text()
-
-
 def test_markdown_marks_best_second_and_significance(two: list[Table]) -> None:
     # By hand: 80 and 81 have mean 80.5 and SD 1 / sqrt(2) = 0.71; trainable 5 of 1000.
     # Welch against a constant, df 1: t = 30.5 / (0.71 / sqrt(2)) = 61, p = 1 - 2 atan(61) / pi.
