@@ -1,4 +1,4 @@
-"""What the user did wrong, said once: what, the nearest right thing, what to do."""
+"""Mistakes of the user, and how an unknown name is reported."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -8,14 +8,21 @@ class ResultsError(Exception):
     """A mistake of the user; its message is the whole answer, without a traceback."""
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Say that `name` is no `what`, with the nearest and the known names.
+def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:
+    """Describe a name that is not one of the known ones; the suggestion ignores case.
 
-    >>> print(unknown("format", "latx", ["csv", "latex"]))
-    There is no format 'latx'. Did you mean 'latex'?
-      Known: csv, latex
+    >>> print(unknown("method", "LoRRA", ["dypam", "lora"]))
+    'LoRRA' is not a known method. Did you mean 'lora'?
+      Known: dypam, lora
     """
     names = sorted(known)
-    nearest = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return f"There is no {what} {name!r}.{hint}\n  Known: {', '.join(names) or 'none yet'}"
+    by_lower = {one.lower(): one for one in names}
+    near = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=1)]
+    suggestion = f" Did you mean {near[0]!r}?" if near else ""
+    lines = [
+        f"{name!r} is not a known {kind}.{suggestion}",
+        f"  Known: {', '.join(names) or 'none'}",
+    ]
+    if to_do:
+        lines.append(f"  {to_do}")
+    return "\n".join(lines)

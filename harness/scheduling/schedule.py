@@ -7,7 +7,8 @@ from pathlib import Path
 from harness.scheduling.executors.local import Launch, Outcome, execute
 from harness.scheduling.progress import Display, console, duration
 from harness.spec.planned import PlannedRun
-from results.averages import overall
+from results.analysis.averages import overall
+from results.reports import prose
 from results.runfolder import record_of as index
 from results.runfolder.folder import RunFolder
 from results.store import Store
@@ -88,4 +89,4 @@ def _note(outcome: Outcome, store: Store, report: Report) -> str:
         report.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
     report.finished += 1
-    return f"{overall(ended)} in {duration(ended.seconds['wall'])}"
+    return f"{prose.overall(overall(ended))} in {duration(ended.seconds['wall'])}"

@@ -22,7 +22,7 @@ def test_the_command_line_starts_without_anything_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["harness.commands.catalogue", "results.history", "results.store"]
+    "module", ["harness.commands.catalogue", "results.analysis.history", "results.store"]
 )
 def test_listing_and_history_need_no_torch(module: str) -> None:
     assert not imported(f"import {module}") & {"torch", "transformers", "peft", "scipy"}

@@ -1,0 +1,1 @@
+"""From runs to values: tables, rankings, comparisons; nothing here writes text for a reader."""

@@ -1,0 +1,67 @@
+"""Each metric: its title, unit and direction, and how it is tested."""
+
+from dataclasses import dataclass
+from math import log
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric; everything else is the same for all metrics."""
+
+    name: str
+    title: str
+    """Its name in a caption, with the unit of the printed numbers."""
+    share: bool = False
+    """Whether it is a share of rows in [0, 1], printed in percent; shares are pooled by rows."""
+    lower_is_better: bool = False
+    logarithm: bool = False
+    """Whether tests compare the means of its logarithm, as they should for a perplexity."""
+
+    def points(self, value: float) -> float:
+        """Give a value as it is printed, so that what prints equal ranks equal.
+
+        >>> metric("accuracy").points(0.83254), metric("perplexity").points(8.316)
+        (83.25, 8.32)
+        """
+        return round(100 * value if self.share else value, 2)
+
+    def merit(self, value: float) -> float:
+        """Turn a value, or a difference of two, so that larger is better."""
+        return -value if self.lower_is_better else value
+
+    def tested(self, value: float) -> float:
+        """Give the number that tests work on."""
+        return log(value) if self.logarithm else value
+
+
+def metric(name: str) -> Metric:
+    """Find what is known of a metric; an unknown one is printed as it is, and higher is better.
+
+    >>> metric("perplexity").lower_is_better, metric("chrf")
+    (True, Metric(name='chrf', title='chrf', share=False, lower_is_better=False, logarithm=False))
+    """
+    return _KNOWN.get(name) or Metric(name, name)
+
+
+def _share(name: str, title: str) -> Metric:
+    return Metric(name, title, share=True)
+
+
+def _perplexity(name: str, title: str) -> Metric:
+    return Metric(name, title, lower_is_better=True, logarithm=True)
+
+
+_KNOWN = {
+    known.name: known
+    for known in (
+        _share("accuracy", "accuracy in percent"),
+        _share("clean accuracy", "accuracy in percent, without test rows of the training set"),
+        _share("option likelihood", "accuracy in percent of the most likely option"),
+        Metric("bleu", "BLEU-4 of the corpus"),
+        Metric("sentence bleu", "BLEU-4, mean over sentences"),
+        Metric("rouge-l", "ROUGE-L in percent, mean over rows"),
+        Metric("meteor", "METEOR in percent, mean over rows"),
+        _perplexity("perplexity", "perplexity per token of the answer"),
+        _perplexity("perplexity (hycam)", "perplexity as HyCAM's code takes it: of batch means"),
+    )
+}

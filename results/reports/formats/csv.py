@@ -1,0 +1,63 @@
+"""One line per number, for a spreadsheet or a data frame; unrounded, shares in [0, 1]."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from typing import Any
+
+from results.analysis.ranking import Cell
+from results.analysis.table import Block, Table, TableRow
+from results.statistics.test import Test, Undefined
+
+
+def render(tables: Sequence[Table]) -> str:
+    """Write tables as one CSV text, its first line naming the columns."""
+    lines = [line for table in tables for line in _lines(table)]
+    text = StringIO()
+    if lines:
+        writer = csv.DictWriter(text, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    return text.getvalue().rstrip("\n")
+
+
+def _lines(table: Table) -> Iterator[dict[str, Any]]:
+    for block in table.blocks:
+        for row in block.rows:
+            for cell in row.cells:
+                yield _facts(table) | _who(block, row) | _what(cell)
+
+
+def _facts(table: Table) -> dict[str, Any]:
+    conditions = table.conditions
+    return {
+        "group": conditions.group,
+        "protocol": conditions.protocol,
+        "marks": "; ".join(conditions.marks),
+        "setting": conditions.setting,
+        "environment_id": conditions.environment_id,
+        "metric": table.metric.name,
+        "folds": " ".join(map(str, table.folds)),
+    }
+
+
+def _who(block: Block, row: TableRow) -> dict[str, Any]:
+    return {
+        "backbone": block.backbone,
+        "method": row.method,
+        "trainable_percent": row.trainable_percent,
+        "notes": "; ".join(row.notes),
+    }
+
+
+def _what(cell: Cell) -> dict[str, Any]:
+    return {
+        "column": cell.column,
+        "mean": cell.sample.mean,
+        "sd": cell.sample.sd,
+        "seeds": " ".join(map(str, cell.sample.by_seed)),
+        "complete": cell.complete,
+        "rank": cell.rank,
+        "p": cell.test.p if isinstance(cell.test, Test) else None,
+        "no_test": cell.test.reason if isinstance(cell.test, Undefined) else "",
+    }

@@ -1,0 +1,11 @@
+"""The tables as they are: every number unrounded, per seed, with every test."""
+
+from collections.abc import Sequence
+
+from results.analysis.table import Table
+from results.reports.to_json import to_json
+
+
+def render(tables: Sequence[Table]) -> str:
+    """Write tables as a JSON list."""
+    return to_json(tables)

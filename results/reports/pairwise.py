@@ -1,0 +1,56 @@
+"""A comparison of two methods as Markdown."""
+
+from collections.abc import Sequence
+from math import exp
+
+from results.analysis.metrics import Metric
+from results.analysis.pairwise import Comparison, Contrast
+from results.reports import prose
+from results.reports.markdown_table import markdown_table
+from results.statistics.test import ALPHA, Undefined
+
+INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
+
+
+def markdown(comparisons: Sequence[Comparison]) -> str:
+    """Write comparisons one below the other."""
+    return "\n\n".join(map(_section, comparisons))
+
+
+def _section(one: Comparison) -> str:
+    first, second = one.methods
+    interval = f"{INTERVAL} of the ratio" if one.metric.logarithm else INTERVAL
+    header = ["", first, second, "difference", interval, "p", "seeds"]
+    rows = (_line(one.metric, contrast) for contrast in one.contrasts)
+    lines = [
+        f"{first} minus {second} on {one.backbone}: {prose.subject(one.conditions)}, "
+        f"{prose.quantity(one.metric, one.folds)}.",
+        prose.marks(one.conditions),
+        markdown_table(header, rows, align="lrrrrrr"),
+        f"p: {prose.test(one.metric)}.",
+        *one.notes,
+        *prose.several_signatures(one.signatures),
+        prose.environment(one.conditions),
+    ]
+    return "\n\n".join(filter(None, lines))
+
+
+def _line(metric: Metric, contrast: Contrast) -> list[str]:
+    first, second = contrast.first, contrast.second
+    means = [prose.mean(metric, first), prose.mean(metric, second)]
+    seeds = f"{len(first.by_seed)}, {len(second.by_seed)}"
+    return [contrast.column, *means, *_difference(metric, contrast), seeds]
+
+
+def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
+    value = contrast.difference
+    difference = "-" if value is None else f"{metric.points(value):+.2f}"
+    if isinstance(contrast.test, Undefined):
+        return difference, "-", contrast.test.reason
+    return difference, _interval(metric, *contrast.test.interval), f"{contrast.test.p:.3g}"
+
+
+def _interval(metric: Metric, low: float, high: float) -> str:
+    if metric.logarithm:  # a difference of logarithms is the logarithm of a ratio
+        return f"{exp(low):.3f} to {exp(high):.3f}"
+    return f"{metric.points(low):+.2f} to {metric.points(high):+.2f}"

@@ -1,0 +1,136 @@
+"""The sentences around a table, and the numbers in it, whatever the format."""
+
+from collections.abc import Iterator, Sequence
+
+from results.analysis.averages import Overall
+from results.analysis.columns import CLEAN_COLUMNS
+from results.analysis.metrics import Metric, metric
+from results.analysis.series import Conditions
+from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.statistics import welch
+from results.statistics.sample import Sample
+from results.statistics.test import ALPHA, Undefined
+
+DAGGER = "†"
+CLEAN = "clean: without test rows that are found in the training set after normalisation."
+
+
+def title(table: Table) -> str:
+    """Say what the numbers are."""
+    listed = ", ".join(map(str, table.seeds))
+    spread = f"mean ± SD over {len(table.seeds)} seeds ({listed})"
+    what = spread if len(table.seeds) > 1 else f"seed {listed} alone"
+    return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
+
+
+def quantity(metric: Metric, folds: Sequence[int]) -> str:
+    """Say what the one number of a seed is."""
+    listed = ", ".join(map(str, folds))
+    mean = f"mean over {len(folds)} folds" if len(folds) > 1 else f"fold {listed} alone"
+    return f"{metric.title} ({mean})" if folds else metric.title
+
+
+def subject(conditions: Conditions) -> str:
+    """Name what was measured, and how."""
+    return f"{conditions.group}, protocol {conditions.protocol}"
+
+
+def marks(conditions: Conditions) -> str:
+    """Say what sets the data apart from the published benchmarks, or nothing."""
+    return f"Read with care: {'; '.join(conditions.marks)}." if conditions.marks else ""
+
+
+def environment(conditions: Conditions) -> str:
+    """Say where the numbers come from."""
+    return f"Environment {conditions.environment_id}: {conditions.environment}."
+
+
+def legend(metric: Metric, second: str) -> str:
+    """Explain bold, second and star; `second` is how the format shows the second."""
+    best = "best (lowest)" if metric.lower_is_better else "best"
+    return (
+        f"Bold: {best}; {second}: second, on each backbone. "
+        f"*: better than the best other method at p < {ALPHA} ({test(metric)})."
+    )
+
+
+def test(metric: Metric) -> str:
+    """Name the test that is made of a metric."""
+    number = "the logarithm of one number" if metric.logarithm else "one number"
+    return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
+
+
+def notes(table: Table) -> list[str]:
+    """Give the notes of all rows, the tests that could not be made, and the environment."""
+    found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
+    clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
+    signature = [f"Signature: {one}." for one in table.signatures]
+    signatures = several_signatures(table.signatures) or signature
+    return [*found, *clean, *signatures, environment(table.conditions)]
+
+
+def several_signatures(signatures: Sequence[str]) -> list[str]:
+    """Say that scores do not compare, if they have several signatures."""
+    several = len(signatures) > 1
+    return [f"{SIGNATURES.capitalize()}: {'; '.join(signatures)}."] if several else []
+
+
+def label(row: TableRow) -> str:
+    """Name the method, with a dagger if it lacks a seed or a benchmark."""
+    complete = all(cell.complete for cell in row.cells)
+    return row.method if complete else row.method + DAGGER
+
+
+def mean(metric: Metric, sample: Sample) -> str:
+    """Write a mean with its spread, in the unit that the title names.
+
+    >>> from results.analysis.metrics import metric
+    >>> from results.statistics.sample import sample
+    >>> mean(metric("accuracy"), sample({2333: 0.5, 1000: 0.75}))
+    '62.50 ± 17.68'
+    >>> mean(metric("perplexity"), sample({2333: 8.5})), mean(metric("bleu"), sample({}))
+    ('8.50', '-')
+    """
+    if sample.mean is None:
+        return "-"
+    spread = "" if sample.sd is None else f" ± {metric.points(sample.sd):.2f}"
+    return f"{metric.points(sample.mean):.2f}{spread}"
+
+
+def value(metric: Metric, value: float) -> str:
+    """Write a value with its unit, for where no caption names the unit.
+
+    >>> from results.analysis.metrics import metric
+    >>> value(metric("accuracy"), 0.83254), value(metric("perplexity"), 8.316)
+    ('83.25 %', '8.32')
+    """
+    return f"{metric.points(value):.2f}{' %' if metric.share else ''}"
+
+
+def overall(found: Overall | None) -> str:
+    """Write the one number of a run with its metric and the name of the average.
+
+    >>> overall(Overall("accuracy", "micro", 0.125)), overall(None)
+    ('accuracy 12.50 % (micro)', '-')
+    """
+    if found is None:
+        return "-"
+    return f"{found.metric} {value(metric(found.metric), found.value)} ({found.average})"
+
+
+def _rows(block: Block) -> Iterator[str]:
+    for row in block.rows:
+        if row.notes:
+            yield f"{block.backbone}, {label(row)}: {'; '.join(row.notes)}."
+
+
+def _untested(block: Block) -> Iterator[str]:
+    pairs = [
+        (cell.test.reason, cell.column)
+        for row in block.rows
+        for cell in row.cells
+        if cell.rank == 1 and isinstance(cell.test, Undefined)
+    ]
+    for reason in dict.fromkeys(reason for reason, _ in pairs):
+        columns = dict.fromkeys(column for other, column in pairs if other == reason)
+        yield f"{block.backbone}, {', '.join(columns)}: {reason}, no test."

@@ -1,0 +1,1 @@
+"""Numbers in, numbers out: this folder knows neither runs nor methods."""

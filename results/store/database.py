@@ -1,0 +1,72 @@
+"""From a path or a URL to a database whose errors are clear messages."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import NullPool
+
+from results.errors import ResultsError
+from results.store import sqlite
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database that is opened for each transaction, and the name it has in messages."""
+
+    name: str
+    engine: Engine
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Commit what is done inside, or undo all of it; explain what the database refuses."""
+        try:
+            with self.engine.begin() as connection:
+                yield connection
+        except DBAPIError as error:
+            text = sqlite.explanation(self.name, error)
+            raise ResultsError(text or f"The store {self.name} answered: {error.orig}") from error
+
+
+def to_write(place: str | Path) -> Database:
+    """Open `place` for writing; a SQLite file that does not exist is made."""
+    url = _url(place)
+    if _is_sqlite(url):
+        # Taking the lock at once, writers wait for each other instead of failing half-way.
+        return Database(sqlite.name(url), sqlite.engine(url, begin="BEGIN IMMEDIATE"))
+    return _server(url)
+
+
+def to_read(place: str | Path) -> Database:
+    """Open `place` for reading, never making a file."""
+    url = _url(place)
+    if _is_sqlite(url):
+        engine = sqlite.engine(sqlite.for_reading(url), begin="BEGIN")
+        return Database(sqlite.name(url), engine)
+    return _server(url)
+
+
+def _url(place: str | Path) -> URL:
+    if "://" not in str(place):
+        return sqlite.url(place)
+    try:
+        # A mere URL would only say at the first use that its driver is missing.
+        return sa.create_engine(str(place)).url
+    except (ArgumentError, ValueError, ModuleNotFoundError) as error:
+        raise ResultsError(
+            f"The store cannot be opened by its URL: {error}\n"
+            "  Please name a file, or a SQLAlchemy URL whose driver is installed."
+        ) from error
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == sqlite.BACKEND
+
+
+def _server(url: URL) -> Database:
+    name = url.render_as_string(hide_password=True)
+    return Database(name, sa.create_engine(url, poolclass=NullPool))

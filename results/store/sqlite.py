@@ -1,0 +1,79 @@
+"""What is true of SQLite only: a store is a file, writers take one lock, errors are codes."""
+
+from pathlib import Path
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy import URL, Engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from results.errors import ResultsError
+
+BACKEND = "sqlite"
+BUSY_SECONDS = 30
+ANOTHER = "name another store with --store or HARNESS_STORE."
+
+
+def url(path: str | Path) -> URL:
+    """Name the database in the file `path`."""
+    return URL.create(BACKEND, database=str(path))
+
+
+def name(url: URL) -> str:
+    """Name a database as messages call it."""
+    return url.database or ":memory:"
+
+
+def for_reading(url: URL) -> URL:
+    """Let opening `url` never make a file; a URL that brings its own `uri` option is kept.
+
+    Raises:
+        ResultsError: There is no such file.
+    """
+    if "uri" in url.query:
+        return url
+    path = Path(name(url))
+    if not path.exists():
+        raise ResultsError(f"There is no store at {path}.\n  `harness run` makes one; or {ANOTHER}")
+    # Not mode=ro: after a crash of its writer, SQLite must first undo the broken transaction.
+    return url.set(database=path.absolute().as_uri(), query={"mode": "rw", "uri": "true"})
+
+
+def engine(url: URL, begin: Literal["BEGIN", "BEGIN IMMEDIATE"]) -> Engine:
+    """Begin every transaction with `begin`; BEGIN IMMEDIATE takes the lock of writers at once."""
+    # isolation_level None: sqlite3 leaves it to us when a transaction begins.
+    arguments = {"timeout": BUSY_SECONDS, "isolation_level": None}
+    made = sa.create_engine(url, poolclass=NullPool, connect_args=arguments)
+    event.listen(made, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return made
+
+
+def explanation(name: str, error: DBAPIError) -> str | None:
+    """Explain an error of the store called `name`; None for an error without an explanation."""
+    code = getattr(error.orig, "sqlite_errorname", "")
+    for prefix, text in _EXPLANATIONS.items():
+        if code.startswith(prefix):
+            return text.format(name=name)
+    return None
+
+
+_EXPLANATIONS = {
+    "SQLITE_NOTADB": ("{name} is not a database, so it cannot be the store.\n  Please " + ANOTHER),
+    "SQLITE_CANTOPEN": (
+        "The store {name} cannot be opened: it must be a file, not a folder, in a folder that "
+        "exists and that you may enter.\n  Please correct that, or " + ANOTHER
+    ),
+    "SQLITE_READONLY": (
+        "The store {name} is read-only, so nothing can be added to it.\n"
+        "  Please make the file and its folder writable, or " + ANOTHER
+    ),
+    "SQLITE_FULL": (
+        "There is no space left for the store {name}. What it held before is unharmed, and the "
+        "run folders are whole.\n  Please make room, then `harness reindex` adds what is missing."
+    ),
+    "SQLITE_BUSY": (
+        f"The store {{name}} has been kept busy by another process for {BUSY_SECONDS} seconds.\n"
+        "  Please try again when that one is done."
+    ),
+}

@@ -1,0 +1,164 @@
+"""The store of all runs: plain frozen values in and out, rows stay inside.
+
+It is an index: `harness reindex` rebuilds it from the run folders.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection, Row, Select
+
+from results.errors import ResultsError
+from results.record import Run, Score, Status
+from results.store import database, schema, version
+
+SHOWN = 20
+
+
+class Reader:
+    """A store that is only read: it must exist, and nothing in it changes."""
+
+    def __init__(self, place: str | Path) -> None:
+        self._database = database.to_read(place)
+        with self._database.transaction() as connection:
+            version.check(connection, self._database.name)
+
+    def runs(
+        self,
+        *,
+        groups: Collection[str] = (),
+        methods: Collection[str] = (),
+        backbones: Collection[str] = (),
+        status: Status | None = None,
+        prefix: str = "",
+    ) -> list[Run]:
+        """List every attempt that passes all filters, newest first; an empty filter passes all."""
+        columns = schema.runs.c
+        chosen = {columns.group: groups, columns.method: methods, columns.backbone: backbones}
+        conditions: list[ColumnElement[bool]] = [
+            column.in_(names) for column, names in chosen.items() if names
+        ]
+        if status:
+            conditions.append(columns.status == status)
+        if prefix:
+            conditions.append(columns.run_id.startswith(prefix.lower(), autoescape=True))
+        with self._database.transaction() as connection:
+            return _runs(connection, conditions)
+
+    def run(self, prefix: str) -> Run:
+        """Find the newest attempt at the one run whose id starts with `prefix`."""
+        found = self.runs(prefix=prefix)
+        if not found:
+            raise ResultsError(self._no_run(prefix))
+        ids = list(dict.fromkeys(run.run_id for run in found))
+        if len(ids) > 1:
+            raise ResultsError(
+                f"{len(ids)} runs start with {prefix!r}: {_listed(ids)}\n  Please give more digits."
+            )
+        return found[0]
+
+    def finished_ids(self) -> set[str]:
+        """List the ids of the runs that need not be run again."""
+        finished = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == "finished")
+        with self._database.transaction() as connection:
+            return set(connection.scalars(finished))
+
+    def _no_run(self, prefix: str) -> str:
+        newest = list(dict.fromkeys(run.run_id for run in self.runs()))
+        starts = get_close_matches(prefix.lower(), [name[: len(prefix)] for name in newest])
+        nearest = [name for name in newest if name.startswith(tuple(starts))]
+        return (
+            f"No run in {self._database.name} starts with {prefix!r}.\n"
+            f"  {'Nearest' if nearest else 'Newest'}: {_listed(nearest or newest) or 'none yet'}\n"
+            "  `harness history` lists them all."
+        )
+
+
+class Store(Reader):
+    """A store that runs are added to; it is made, or brought to the newest schema, if needed."""
+
+    def __init__(self, place: str | Path) -> None:
+        from results.store import migrate  # noqa: PLC0415 (Alembic is slow, reading needs none)
+
+        self._database = database.to_write(place)
+        with self._database.transaction() as connection:
+            migrate.upgrade(connection, self._database.name)
+
+    def add(self, run: Run) -> None:
+        """Add one attempt, with its scores, unless it is there already."""
+        fields = asdict(run)
+        del fields["scores"]
+        with self._database.transaction() as connection:
+            if connection.scalar(_attempt(run)) is None:
+                inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
+                attempt = connection.execute(inserted, fields).scalar_one()
+                _add_scores(connection, attempt, run.scores)
+
+    def replace_scores(self, run: Run) -> None:
+        """Give the stored attempt of `run` the scores and the flags of `run`, instead of its own.
+
+        Raises `ResultsError` if that attempt, known by run id and start, is not stored.
+        """
+        runs, scores = schema.runs, schema.scores
+        with self._database.transaction() as connection:
+            attempt = connection.scalar(_attempt(run))
+            if attempt is None:
+                raise ResultsError(self._no_attempt(run))
+            this = runs.c.attempt == attempt
+            connection.execute(sa.update(runs).where(this).values(flags=run.flags))
+            connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
+            _add_scores(connection, attempt, run.scores)
+
+    def _no_attempt(self, run: Run) -> str:
+        return (
+            f"The attempt at run {run.run_id} of {run.started:%Y-%m-%d %H:%M:%S} is not in "
+            f"{self._database.name}, so its scores cannot be replaced.\n"
+            "  `harness reindex` adds what the run folders hold."
+        )
+
+
+def _attempt(run: Run) -> Select[int]:
+    columns = schema.runs.c
+    return sa.select(columns.attempt).where(
+        columns.run_id == run.run_id, columns.started == run.started
+    )
+
+
+def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:
+    for position, score in enumerate(scores):
+        key = {"attempt": attempt, "position": position}
+        connection.execute(sa.insert(schema.scores), key | asdict(score))
+
+
+def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[Run]:
+    wanted = sa.select(schema.runs).where(*conditions)
+    newest_first = wanted.order_by(schema.runs.c.started.desc(), schema.runs.c.attempt.desc())
+    scores = _scores(connection, wanted.with_only_columns(schema.runs.c.attempt))
+    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first)]
+
+
+def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
+    table = schema.scores
+    wanted = sa.select(table).where(table.c.attempt.in_(attempts)).order_by(table.c.position)
+    found: dict[int, list[Score]] = defaultdict(list)
+    for row in connection.execute(wanted):
+        fields = row._asdict()
+        del fields["position"]
+        found[fields.pop("attempt")].append(Score(**fields))
+    return found
+
+
+def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
+    fields = row._asdict()
+    del fields["attempt"]
+    texts = {name: tuple(fields[name]) for name in ("marks", "flags")}
+    return Run(**(fields | texts | {"scores": tuple(scores)}))
+
+
+def _listed(ids: list[str]) -> str:
+    rest = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return ", ".join(ids[:SHOWN]) + rest

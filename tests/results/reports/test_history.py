@@ -1,0 +1,36 @@
+"""The history of all attempts, as text."""
+
+import json
+from collections.abc import Callable
+
+from results.analysis.history import history
+from results.record import POOLED, Run, Score
+from results.reports.history import markdown
+from results.reports.to_json import to_json
+
+Make = Callable[..., Run]
+
+
+def test_the_history_tells_fold_and_pooled_score_of_the_first_metric(make: Make) -> None:
+    scores = (
+        Score("dolly", "perplexity", "", True, 9.0, 100),
+        Score(POOLED, "perplexity", "", True, 8.125, 300),
+        Score("dolly", "bleu", "", True, 31.0, 10),
+    )
+    text = markdown(history([make(fold=3, scores=scores)]))
+    assert "| math  | paper/1  | 2333 |    3 | perplexity 8.12 (all) | sample data |" in text
+
+
+def test_a_failed_attempt_shows_the_first_line_of_its_reason(make: Make) -> None:
+    text = markdown(history([make(status="failed", scores=(), reason="out of memory\nlog")]))
+    assert text.splitlines()[2].endswith(
+        "| math  | paper/1  | 2333 |    - | -       | sample data; out of memory |"
+    )
+    assert "log" not in text
+
+
+def test_the_history_is_readable_by_machines(make: Make) -> None:
+    (entry,) = json.loads(to_json(history([make()])))
+    assert entry["started"] == "2026-01-01T00:00:00+00:00"
+    assert entry["marks"] == ["sample data"]
+    assert entry["protocol"] == "paper/1"

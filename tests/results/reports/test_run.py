@@ -1,0 +1,50 @@
+"""One run in full."""
+
+from collections.abc import Callable
+
+from results.record import POOLED, Run, Score
+from results.reports.run import markdown
+
+Make = Callable[..., Run]
+
+
+def test_a_run_is_shown_with_all_that_is_stored_of_it(make: Make) -> None:
+    scores = (
+        Score("gsm8k", "accuracy", "llm-adapters", True, 0.125, 8),
+        Score("gsm8k", "accuracy", "strict", False, 0.0, 8, unparsed=3),
+        Score(POOLED, "bleu", "", True, 31.416, 8, signature="nrefs:1|tok:13a"),
+    )
+    run = make(scores=scores, fold=4, flags=("gsm8k: empty answers: 3 of 8",))
+    text = markdown(run)
+    for line in (
+        f"## Run {run.run_id}",
+        "    fold = 4",
+        "    marks = sample data",
+        "    gsm8k: empty answers: 3 of 8",
+        "    all bleu = nrefs:1|tok:13a",
+        "    recipe.lr = 0.001",
+        "    packages.torch = 2.13",
+        "    folder = runs/lora",
+        "    trainable parameters = 5 of 1,000 (0.5 %)",
+        "| train    |    6.00 |      50.0 |",
+        "| gsm8k     | accuracy | llm-adapters | yes      | 12.50 % |   8 |        0 |",
+        "| gsm8k     | accuracy | strict       |          |  0.00 % |   8 |        3 |",
+        "| all       | bleu     |              | yes      |   31.42 |   8 |        0 |",
+    ):
+        assert line in text.splitlines(), text
+
+
+def test_a_run_that_failed_at_once_shows_its_whole_reason_and_no_empty_section(make: Make) -> None:
+    failed = make(
+        status="failed",
+        reason="it ended with status 1:\nOutOfMemoryError",
+        scores=(),
+        seconds={},
+        trainable_parameters=0,
+        total_parameters=0,
+    )
+    text = markdown(failed)
+    assert "    reason = it ended with status 1:\n    OutOfMemoryError\n" in text
+    assert "## Scores" not in text
+    assert "## Flags" not in text
+    assert "## Time" not in text

@@ -1,0 +1,122 @@
+"""From one schema of the store to the next."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+
+from results.errors import ResultsError
+from results.record import Run, Score
+from results.store import Reader, Store, migrate, schema, version
+
+Make = Callable[..., Run]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "harness.db"
+
+
+@pytest.fixture
+def engine(path: Path) -> Engine:
+    """Open a store of this version, past the door."""
+    Store(path)
+    return sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool)
+
+
+def _set_schema(path: Path, revision: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE {version.VERSION_TABLE} SET version_num = ?", [revision])
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("opened", [Reader, Store])
+def test_a_store_of_a_newer_schema_asks_for_an_upgrade(opened: type[Reader], path: Path) -> None:
+    Store(path)
+    _set_schema(path, "999")
+    with pytest.raises(ResultsError, match=r"newer version \(schema 999; .*\n  Upgrade"):
+        opened(path)
+
+
+@pytest.fixture
+def later(tmp_path: Path) -> Path:
+    """Give the migrations of a later version, which adds a table."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(version.MIGRATIONS, folder)
+    (folder / "versions" / "v999_later.py").write_text(
+        "from alembic import op\nrevision, down_revision = '999', '002'\n"
+        "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
+    )
+    return folder
+
+
+def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
+    engine: Engine, later: Path
+) -> None:
+    with (
+        engine.connect() as connection,
+        pytest.raises(ResultsError, match=r"older version \(schema 002\).*\n.*`harness run`"),
+    ):
+        version.check(connection, "harness.db", later)
+
+
+def test_an_upgrade_runs_only_the_migrations_that_are_missing(engine: Engine, later: Path) -> None:
+    with engine.begin() as connection:
+        migrate.upgrade(connection, "harness.db", later)
+        version.check(connection, "harness.db", later)
+        assert sa.inspect(connection).has_table("added")
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    """Give the migrations of the first version."""
+    folder = tmp_path / "first"
+    shutil.copytree(version.MIGRATIONS, folder)
+    (folder / "versions" / "v002_metrics_and_folds.py").unlink()
+    return folder
+
+
+def test_runs_of_the_first_schema_keep_their_accuracies(
+    path: Path, first: Path, make: Make
+) -> None:
+    run = make(started=datetime(2026, 1, 1))  # without a zone, as the first schema keeps it
+    fields = {"attempt": 1} | asdict(run)
+    for name in ("fold", "flags", "scores"):
+        del fields[name]
+    gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
+    with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
+        migrate.upgrade(connection, "harness.db", first)
+        old = sa.MetaData()
+        old.reflect(connection)
+        connection.execute(sa.insert(old.tables["runs"]), fields)
+        paper = {"position": 0, "extractor": "llm-adapters", "headline": True, "correct": 880}
+        strict = {"position": 1, "extractor": "strict", "headline": False, "correct": 7}
+        connection.execute(sa.insert(old.tables["scores"]), [gsm8k | paper, gsm8k | strict])
+    (found,) = Store(path).runs()
+    scores = (
+        Score("gsm8k", "accuracy", "llm-adapters", True, 880 / 1319, 1319),
+        Score("gsm8k", "accuracy", "strict", False, 7 / 1319, 1319),
+    )
+    assert found == replace(run, started=datetime(2026, 1, 1, tzinfo=UTC), scores=scores)
+
+
+def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:
+    with engine.connect() as connection:
+        options = {"version_table": version.VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, schema.metadata) == []
+
+
+def test_the_names_of_the_files_give_the_order_that_the_migrations_give() -> None:
+    scripts = list(ScriptDirectory(version.MIGRATIONS).walk_revisions())
+    assert version.missing(None, "harness.db") == [one.revision for one in reversed(scripts)]
