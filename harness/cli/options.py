@@ -36,8 +36,8 @@ OwnRecipes = Annotated[
 
 def show(report: Any, as_json: bool) -> None:
     """Print a report as text or JSON, and end with 1 if something is wrong."""
-    from results.json_text import json_text
+    from results.reports.to_json import to_json
 
-    typer.echo(json_text(report.value) if as_json else report.text)
+    typer.echo(to_json(report.value) if as_json else report.text)
     if not report.sound:
         raise typer.Exit(1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.grid import grid
+from results.reports.markdown_table import markdown_table
 
 
 @dataclass(frozen=True)
@@ -19,4 +19,4 @@ class Report:
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Write rows of the same fields as a table."""
     lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
-    return grid(list(rows[0]), lines, align="l" * len(rows[0]))
+    return markdown_table(list(rows[0]), lines, align="l" * len(rows[0]))

@@ -9,9 +9,9 @@ from harness.planning.request import Request
 from harness.scheduling import schedule as grid
 from harness.scheduling.executors.local import LocalWorkers, slot_environments, visible_gpus
 from harness.spec.planned import PlannedRun
-from results import formats
+from results.analysis.table import tables
+from results.reports import formats
 from results.store import Reader, Store
-from results.table import tables
 
 INTERRUPTED = 130
 

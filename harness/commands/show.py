@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from harness.commands.report import Report
-from results import details
+from results.reports.run import markdown
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 
@@ -11,7 +11,7 @@ from results.store import Reader
 def show(store_place: str, prefix: str) -> Report:
     """Show a run; of a failed one the end of its log too."""
     run = Reader(store_place).run(prefix)
-    text = details.markdown(run)
+    text = markdown(run)
     if run.status == "failed":
         folder = RunFolder(Path(run.folder))
         text += f"\n\n## End of {folder.log}\n\n{folder.end_of_log()}"

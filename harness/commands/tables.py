@@ -2,11 +2,16 @@
 
 from harness.commands.report import Report
 from harness.errors import UserError
-from results import comparison, formats, spread
-from results import history as histories
+from results.analysis import extractors as extractor_analysis
+from results.analysis import history as history_analysis
+from results.analysis import pairwise as pairwise_analysis
+from results.analysis.table import tables
 from results.record import Run
+from results.reports import extractors as extractor_report
+from results.reports import formats
+from results.reports import history as history_report
+from results.reports import pairwise as pairwise_report
 from results.store import Reader
-from results.table import tables
 
 
 def table(store_place: str, group: str | None, name: str, *, clean: bool, own_recipes: bool) -> str:
@@ -20,29 +25,35 @@ def table(store_place: str, group: str | None, name: str, *, clean: bool, own_re
 
 def extractors(store_place: str, group: str | None) -> Report:
     """Show what each extractor makes of the answers of all finished runs."""
-    found = spread.spread(_runs(store_place, group))
-    if not found:
+    effects = extractor_analysis.extractor_effects(_runs(store_place, group))
+    if not effects:
         raise UserError(f"No finished run in {store_place} has answers that are extracted.")
-    return Report(spread.markdown(found), found)
+    return Report(extractor_report.markdown(effects), effects)
 
 
 def compare(
     store_place: str, group: str | None, first: str, second: str, *, own_recipes: bool
 ) -> Report:
     """Compare two methods: differences, their intervals, Welch's test."""
-    found = comparison.compare(_runs(store_place, group), first, second, own_recipes=own_recipes)
-    return Report(comparison.markdown(found), found)
+    runs = _runs(store_place, group)
+    comparisons = pairwise_analysis.compare(runs, first, second, own_recipes=own_recipes)
+    return Report(pairwise_report.markdown(comparisons), comparisons)
 
 
 def history(
     store_place: str, group: str | None, method: str | None, backbone: str | None
 ) -> Report:
     """List every run ever stored, newest first."""
-    chosen = {"groups": group, "methods": method, "backbones": backbone}
-    filters = {name: [value] for name, value in chosen.items() if value}
-    entries = histories.history(Reader(store_place).runs(**filters))
-    return Report(histories.markdown(entries), entries)
+    runs = Reader(store_place).runs(
+        groups=_only(group), methods=_only(method), backbones=_only(backbone)
+    )
+    entries = history_analysis.history(runs)
+    return Report(history_report.markdown(entries), entries)
 
 
 def _runs(store_place: str, group: str | None) -> list[Run]:
-    return Reader(store_place).runs(groups=[group] if group else [])
+    return Reader(store_place).runs(groups=_only(group))
+
+
+def _only(name: str | None) -> list[str]:
+    return [name] if name else []

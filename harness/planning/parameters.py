@@ -49,7 +49,7 @@ def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UserError(f"{method.label} on {backbone}: {error}") from error
     found = size(adapted)
-    notes = plugin.notes(adapted) if plugin.notes else []
+    notes: list[str] = plugin.notes(adapted) if plugin.notes else []
     return Count(found.trainable, found.total, round(found.percent, 4), tuple(notes))
 
 

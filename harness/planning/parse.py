@@ -181,7 +181,7 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """Parse `field=value`, the value as JSON where it is JSON (`64`, `true`, `[1,2]`), else as text.
+    """Parse `field=value`, the value as JSON if it is JSON (`64`, `[1,2]`), else as text.
 
     >>> parse_assignment("train.lr=5e-4"), parse_assignment("bias=none")
     (('train.lr', 0.0005), ('bias', 'none'))

@@ -29,7 +29,7 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     gradient_checkpointing: bool = False
-    likelihood_tokens: int = Field(2048, ge=1)
+    likelihood_tokens: int = Field(default=2048, ge=1)
     device_map: str | None = None
 
 
@@ -69,8 +69,8 @@ class PlannedRun(BaseModel):
     data_folder: str | None
     train_file: str | None = None
     notes: tuple[str, ...] = ()
-    memory: Memory = Memory()
-    provenance: Provenance = Provenance()
+    memory: Memory = Field(default_factory=Memory)
+    provenance: Provenance = Field(default_factory=Provenance)
 
     @property
     def name(self) -> str:

@@ -38,15 +38,18 @@ def execute(folder: RunFolder) -> None:
         if folder.finished:
             return
         folder.drop_failure()
-        planned = PlannedRun(spec=folder.spec(), **folder.places())
+        planned = PlannedRun.model_validate({"spec": folder.spec(), **folder.places()})
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
         with Journal(folder.events) as journal:
             facts = Stages(folder, planned, journal).run()
-            seconds = {**journal.seconds, "wall": time.time() - started}
-            identity = described.identity
-            head = {"started": started, "seconds": seconds, "environment_id": identity}
-            folder.write_result(Result(**head, **facts))
+            result = Result(
+                started=started,
+                seconds={**journal.seconds, "wall": time.time() - started},
+                environment_id=described.identity,
+                **facts,
+            )
+            folder.write_result(result)
             journal.write(phase="finished")
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from harness import plugins
-from harness.protocols.base import PAPER
+from harness.protocols import paper
 from harness.spec.planned import PlannedRun
-from harness.spec.spec import Backbone, BatchPlan, Data, MethodSpec, Recipe, Seeds, Spec
+from harness.spec.recipe import BatchPlan, Recipe
+from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
 
 SHAPE = {
     "model_type": "llama",
@@ -54,7 +55,7 @@ def make_spec(**changes: Any) -> Spec:
         "train_limit": None,
         "train": Recipe(),
         "generate": BatchPlan(),
-        "protocol": PAPER,
+        "protocol": paper.protocol,
         "weights": "float32",
         "adapter": "float32",
         "seeds": Seeds(init=2333, order=2333, split=2333),
@@ -69,7 +70,7 @@ def spec() -> Callable[..., Spec]:
 
 
 @pytest.fixture(scope="session")
-def job() -> Callable[..., PlannedRun]:
+def planned() -> Callable[..., PlannedRun]:
     def make(**changes: Any) -> PlannedRun:
         place = changes.pop("backbone_place", "somewhere")
         return PlannedRun(spec=make_spec(**changes), backbone_place=place, data_folder=None)

@@ -13,9 +13,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from harness import plugins
 from harness.backbones import TINY
-from harness.protocols.base import PAPER
+from harness.protocols import paper
 from harness.scoring.score import verdicts
-from harness.spec.spec import BatchPlan
+from harness.spec.recipe import BatchPlan
 from harness.tiny import corpus, train
 from harness.worker import encode
 from harness.worker.decoding.decode import generate
@@ -83,9 +83,9 @@ def test_the_bare_model_scores_at_most_15_percent_on_the_samples() -> None:
     for name in plugins.group("math").benchmarks:
         benchmark = plugins.benchmark(name)
         rows = load_test(name, benchmark, None).rows
-        prompts = encode.prompt_ids(rows, tokenizer, PAPER)
+        prompts = encode.prompt_ids(rows, tokenizer, paper.protocol)
         pad = encode.pad_token(tokenizer)
-        answers = generate(model, prompts, BatchPlan(), PAPER, pad, lambda done, of: None)
+        answers = generate(model, prompts, BatchPlan(), paper.protocol, pad, lambda done, of: None)
         texts = tokenizer.batch_decode([a.tokens for a in answers], skip_special_tokens=True)
         judged += verdicts(benchmark, rows, texts)
     right = sum(verdict["correct"]["llm-adapters"] for verdict in judged)

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from harness.errors import UserError
-from harness.planning.plan import Wish, plan
-from harness.protocols.base import PAPER
+from harness.planning.plan import plan
+from harness.planning.request import Request
+from harness.protocols import paper
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Seeds
 
-WISH = Wish(
+REQUEST = Request(
     methods="lora,dypam",
     tasks="math",
     backbones="",
@@ -24,8 +25,8 @@ WISH = Wish(
 
 
 @pytest.fixture
-def wish(tmp_path: Path, make_backbone: Callable[..., Path]) -> Wish:
-    return replace(WISH, backbones=str(make_backbone(tmp_path / "small")))
+def asked(tmp_path: Path, make_backbone: Callable[..., Path]) -> Request:
+    return replace(REQUEST, backbones=str(make_backbone(tmp_path / "small")))
 
 
 def ids(jobs: list[PlannedRun]) -> list[str]:
@@ -37,10 +38,10 @@ def cells(jobs: list[PlannedRun]) -> list[tuple[int, str, str]]:
 
 
 def test_the_seed_is_outermost_then_backbone_then_method(
-    wish: Wish, tmp_path: Path, make_backbone: Callable[..., Path]
+    asked: Request, tmp_path: Path, make_backbone: Callable[..., Path]
 ) -> None:
     second = make_backbone(tmp_path / "other", weights=b"other")
-    jobs = plan(replace(wish, backbones=f"{wish.backbones},{second}"))
+    jobs = plan(replace(asked, backbones=f"{asked.backbones},{second}"))
     assert cells(jobs) == [
         (seed, backbone, method)
         for seed in (2333, 1000)
@@ -50,24 +51,24 @@ def test_the_seed_is_outermost_then_backbone_then_method(
     assert len(set(ids(jobs))) == 8
 
 
-def test_the_same_run_asked_for_twice_is_one_run(wish: Wish) -> None:
+def test_the_same_run_asked_for_twice_is_one_run(asked: Request) -> None:
     twice = replace(
-        wish,
+        asked,
         methods="lora,dypam,lora[r=24],lora",
         tasks="math,gsm8k",
-        backbones=f"{wish.backbones},{wish.backbones}/",
+        backbones=f"{asked.backbones},{asked.backbones}/",
     )
-    assert ids(plan(twice)) == ids(plan(wish))
+    assert ids(plan(twice)) == ids(plan(asked))
 
 
-def test_a_wish_is_planned_to_the_same_ids_each_time(wish: Wish) -> None:
-    assert ids(plan(wish)) == ids(plan(wish))
+def test_a_request_is_planned_to_the_same_ids_each_time(asked: Request) -> None:
+    assert ids(plan(asked)) == ids(plan(asked))
 
 
-def test_a_spec_holds_what_was_wished_and_the_papers_protocol(wish: Wish) -> None:
+def test_a_spec_holds_what_was_asked_for_and_the_papers_protocol(asked: Request) -> None:
     (job,) = plan(
         replace(
-            wish,
+            asked,
             methods="lora[r=8]",
             tasks="svamp,gsm8k",
             seeds="7,",
@@ -81,11 +82,11 @@ def test_a_spec_holds_what_was_wished_and_the_papers_protocol(wish: Wish) -> Non
     assert (spec.group, list(spec.tests)) == ("math", ["gsm8k", "svamp"])
     assert spec.seeds == Seeds(init=7, order=7, split=7)
     assert (spec.train.lr, spec.generate.batch_size) == (5e-4, 8)
-    assert (spec.limit, spec.train_limit, spec.protocol) == (50, 100, PAPER)
+    assert (spec.limit, spec.train_limit, spec.protocol) == (50, 100, paper.protocol)
 
 
-def test_without_a_data_folder_the_data_are_samples_and_marked(wish: Wish) -> None:
-    spec = plan(wish)[0].spec
+def test_without_a_data_folder_the_data_are_samples_and_marked(asked: Request) -> None:
+    spec = plan(asked)[0].spec
     assert {data.kind for data in [spec.train_data, *spec.tests.values()]} == {"sample"}
     assert len({data.sha256 for data in spec.tests.values()}) == 7
     # Issue 2: 40 to 100 problems a benchmark.
@@ -94,31 +95,31 @@ def test_without_a_data_folder_the_data_are_samples_and_marked(wish: Wish) -> No
 
 
 def test_a_backbone_that_moved_is_the_same_run_and_other_weights_are_another(
-    wish: Wish, tmp_path: Path, make_backbone: Callable[..., Path]
+    asked: Request, tmp_path: Path, make_backbone: Callable[..., Path]
 ) -> None:
     moved = make_backbone(tmp_path / "elsewhere" / "small")
     other = make_backbone(tmp_path / "again" / "small", weights=b"other")
-    assert ids(plan(replace(wish, backbones=str(moved)))) == ids(plan(wish))
-    assert set(ids(plan(replace(wish, backbones=str(other))))) & set(ids(plan(wish))) == set()
+    assert ids(plan(replace(asked, backbones=str(moved)))) == ids(plan(asked))
+    assert set(ids(plan(replace(asked, backbones=str(other))))) & set(ids(plan(asked))) == set()
 
 
-def test_no_path_of_this_machine_is_in_a_spec(wish: Wish, tmp_path: Path) -> None:
-    (job, *_) = plan(wish)
+def test_no_path_of_this_machine_is_in_a_spec(asked: Request, tmp_path: Path) -> None:
+    (job, *_) = plan(asked)
     assert str(tmp_path) not in job.spec.model_dump_json()
-    assert job.backbone_place == wish.backbones
+    assert job.backbone_place == asked.backbones
 
 
 @pytest.mark.parametrize("method", ["lora[r=0]", "dypam[target_modules=mlp]"])
-def test_a_method_that_cannot_be_put_on_a_backbone_is_refused(wish: Wish, method: str) -> None:
+def test_a_method_that_cannot_be_put_on_a_backbone_is_refused(asked: Request, method: str) -> None:
     with pytest.raises(UserError) as error:
-        plan(replace(wish, methods=f"lora,{method}"))
+        plan(replace(asked, methods=f"lora,{method}"))
     assert str(error.value).startswith(f"{method} on small: ")
 
 
-def test_a_configuration_that_cannot_be_read_is_a_mistake_of_the_user(wish: Wish) -> None:
-    (Path(wish.backbones) / "config.json").write_text("{")
+def test_a_configuration_that_cannot_be_read_is_a_mistake_of_the_user(asked: Request) -> None:
+    (Path(asked.backbones) / "config.json").write_text("{")
     with pytest.raises(UserError, match=r"small.*config\.json"):
-        plan(wish)
+        plan(asked)
 
 
 FAULTY: dict[str, Any] = {
@@ -140,30 +141,30 @@ FAULTS = [
 ]
 
 
-def test_all_faults_of_a_wish_are_in_one_message(tmp_path: Path) -> None:
+def test_all_faults_of_a_request_are_in_one_message(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
-        plan(replace(WISH, **FAULTY, backbones=f"{tmp_path},tinny"))
+        plan(replace(REQUEST, **FAULTY, backbones=f"{tmp_path},tinny"))
     assert [fault for fault in FAULTS if fault not in str(error.value)] == []
 
 
 def test_a_fault_of_the_data_is_reported_with_the_others(tmp_path: Path) -> None:
-    wish = replace(WISH, **{**FAULTY, "tasks": "gsm8k"}, backbones="tinny", data=tmp_path)
+    asked = replace(REQUEST, **{**FAULTY, "tasks": "gsm8k"}, backbones="tinny", data=tmp_path)
     with pytest.raises(UserError) as error:
-        plan(wish)
+        plan(asked)
     message = str(error.value)
     assert "'lorra' is not a known method" in message
     assert "'tinny' is not a backbone" in message
     assert f"{tmp_path}: none of these files is there" in message
 
 
-def test_all_absent_data_files_are_named_at_once(wish: Wish, tmp_path: Path) -> None:
+def test_all_absent_data_files_are_named_at_once(asked: Request, tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
-        plan(replace(wish, tasks="gsm8k,svamp", data=tmp_path))
+        plan(replace(asked, tasks="gsm8k,svamp", data=tmp_path))
     words = ("Math10K", "GSM8K test set", "SVAMP test set")
     assert [word for word in words if word not in str(error.value)] == []
 
 
 @pytest.mark.parametrize("empty", [{"methods": " , "}, {"tasks": " , "}])
-def test_a_wish_for_nothing_is_a_mistake(wish: Wish, empty: dict[str, Any]) -> None:
+def test_a_request_for_nothing_is_a_mistake(asked: Request, empty: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="Known: "):
-        plan(replace(wish, **empty))
+        plan(replace(asked, **empty))

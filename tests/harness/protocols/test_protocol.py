@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from harness import plugins
+from harness import plugins, protocols
 from harness.errors import UserError
-from harness.planning.parse import parse_settings
-from harness.protocols.base import HYCAM, LLM_ADAPTERS, PAPER, PROTOCOLS, Protocol
+from harness.planning.parse import parse_assignment
+from harness.planning.settings import Settings, make_settings
+from harness.protocols import hycam, llm_adapters, paper
+from harness.spec.protocol import Protocol
 from tasks.contract import Row
 
 PLAIN = Row(0, "Add 2 and 3.", "It is 5.", "5")
@@ -91,8 +93,8 @@ ALPACA_WITH_INPUT = text(
 def test_the_prompts_of_llm_adapters_are_its_code_to_the_last_space(
     row: Row, taught: str, asked: str
 ) -> None:
-    assert LLM_ADAPTERS.teach(row) == (taught, "It is 5.")
-    assert LLM_ADAPTERS.ask(row) == asked
+    assert llm_adapters.protocol.teach(row) == (taught, "It is 5.")
+    assert llm_adapters.protocol.ask(row) == asked
     assert taught != asked
 
 
@@ -100,20 +102,20 @@ def test_the_prompts_of_llm_adapters_are_its_code_to_the_last_space(
 def test_the_papers_prompt_is_the_clean_alpaca_template_in_training_and_evaluation(
     row: Row, prompt: str
 ) -> None:
-    assert PAPER.teach(row) == (prompt, "It is 5.")
-    assert PAPER.ask(row) == prompt
+    assert paper.protocol.teach(row) == (prompt, "It is 5.")
+    assert paper.protocol.ask(row) == prompt
 
 
 @pytest.mark.parametrize(("row", "prompt"), [(PLAIN, ALPACA), (WITH_INPUT, ALPACA_WITH_INPUT)])
 def test_hycam_puts_nothing_between_the_response_mark_and_the_output(row: Row, prompt: str) -> None:
-    assert HYCAM.teach(row) == (prompt.removesuffix("\n"), "It is 5.")
-    assert HYCAM.ask(row) == prompt.removesuffix("\n")
+    assert hycam.protocol.teach(row) == (prompt.removesuffix("\n"), "It is 5.")
+    assert hycam.protocol.ask(row) == prompt.removesuffix("\n")
 
 
 def test_only_the_papers_protocol_takes_white_space_from_the_ends() -> None:
     row = Row(0, "\n Add. ", " 5\n", "5")
-    assert PAPER.teach(row) == (ALPACA.replace("Add 2 and 3.", "Add."), "5")
-    for protocol in (LLM_ADAPTERS, HYCAM):
+    assert paper.protocol.teach(row) == (ALPACA.replace("Add 2 and 3.", "Add."), "5")
+    for protocol in (llm_adapters.protocol, hycam.protocol):
         prompt, output = protocol.teach(row)
         assert "\n Add. \n" in prompt
         assert output == " 5\n"
@@ -121,13 +123,13 @@ def test_only_the_papers_protocol_takes_white_space_from_the_ends() -> None:
 
 def test_an_input_of_white_space_is_none_to_the_paper_alone() -> None:
     row = Row(0, "Add.", "5", "5", input=" ")
-    assert "### Input" not in PAPER.ask(row)
-    assert "### Input" in LLM_ADAPTERS.ask(row)  # its code asks for truth, and " " is true
+    assert "### Input" not in paper.protocol.ask(row)
+    assert "### Input" in llm_adapters.protocol.ask(row)  # its code asks for truth, and " " is true
 
 
 def test_braces_of_a_row_are_text() -> None:
     row = Row(0, "Why {instruction}?", "{}", "", input="{input} {0}")
-    for protocol in PROTOCOLS.values():
+    for protocol in map(protocols.load, protocols.names()):
         assert "Why {instruction}?" in protocol.ask(row)
         assert "{input} {0}" in protocol.ask(row)
         assert protocol.teach(row)[1] == "{}"
@@ -143,7 +145,7 @@ FIGURES = {
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_protocol_holds_mask_lengths_decoding_and_extractor(name: str) -> None:
-    one = PROTOCOLS[name]
+    one = protocols.load(name)
     assert one.id == name
     assert (
         one.loss,
@@ -157,24 +159,28 @@ def test_a_protocol_holds_mask_lengths_decoding_and_extractor(name: str) -> None
 
 
 def test_there_are_three_protocols() -> None:
-    assert set(PROTOCOLS) == set(FIGURES)
+    assert set(protocols.names()) == set(FIGURES)
 
 
 def test_an_answer_ends_where_the_next_response_begins() -> None:
     said = "It is 7. ### Response: 12 ### Response: 13"
-    assert LLM_ADAPTERS.heard(said) == "It is 7. "
-    assert LLM_ADAPTERS.heard("### Response: 12") == ""
-    assert PAPER.heard(said) == said
+    assert llm_adapters.protocol.heard(said) == "It is 7. "
+    assert llm_adapters.protocol.heard("### Response: 12") == ""
+    assert paper.protocol.heard(said) == said
+
+
+def made(*settings: str, protocol: str = "paper", group: str = "math") -> Settings:
+    return make_settings(map(parse_assignment, settings), protocol, group)
 
 
 def settled(*settings: str, protocol: str = "paper", group: str = "math") -> Protocol:
-    return parse_settings(settings, protocol, group)[2]
+    return made(*settings, protocol=protocol, group=group).protocol
 
 
 def test_a_field_that_the_user_sets_makes_another_protocol_named_after_it() -> None:
     one = settled("protocol.loss=answer")
     assert one.id == "paper[loss=answer]"
-    assert one == PAPER.model_copy(update={"id": one.id, "loss": "answer"})
+    assert one == paper.protocol.model_copy(update={"id": one.id, "loss": "answer"})
 
 
 def test_the_name_does_not_depend_on_the_order_of_the_settings() -> None:
@@ -184,7 +190,7 @@ def test_the_name_does_not_depend_on_the_order_of_the_settings() -> None:
 
 
 def test_a_setting_that_changes_nothing_makes_no_other_protocol() -> None:
-    assert settled("protocol.loss=all", "protocol.max_new_tokens=256") == PAPER
+    assert settled("protocol.loss=all", "protocol.max_new_tokens=256") == paper.protocol
 
 
 def test_a_template_of_the_users_is_named_by_its_hash() -> None:
@@ -194,8 +200,8 @@ def test_a_template_of_the_users_is_named_by_its_hash() -> None:
 
 
 def test_a_protocol_without_settings_keeps_its_name() -> None:
-    for name, one in PROTOCOLS.items():
-        assert settled(protocol=name) == one
+    for name in protocols.names():
+        assert settled(protocol=name) == protocols.load(name)
 
 
 def test_commonsense_under_llm_adapters_decodes_32_tokens() -> None:
@@ -209,16 +215,15 @@ def test_commonsense_under_llm_adapters_decodes_32_tokens() -> None:
 
 def test_multitask_is_trained_at_1200_tokens_with_a_patience_of_2() -> None:
     # The HyCAM paper's maximum length; early stopping is stated, its patience is our choice.
-    recipe, _, protocol = parse_settings([], "paper", "multitask")
-    assert (protocol.max_length, recipe.patience) == (1200, 2)
-    recipe, _, protocol = parse_settings([], "paper", "math")
-    assert (protocol.max_length, recipe.patience) == (2048, 0)
+    multitask, math = made(group="multitask"), made(group="math")
+    assert (multitask.protocol.max_length, multitask.recipe.patience) == (1200, 2)
+    assert (math.protocol.max_length, math.recipe.patience) == (2048, 0)
 
 
 def test_what_the_user_sets_counts_for_more_than_what_a_group_sets() -> None:
     settings = ["protocol.max_length=64", "train.patience=0"]
-    recipe, _, protocol = parse_settings(settings, "paper", "multitask")
-    assert (protocol.max_length, recipe.patience) == (64, 0)
+    own = made(*settings, group="multitask")
+    assert (own.protocol.max_length, own.recipe.patience) == (64, 0)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +277,9 @@ def test_a_template_that_no_row_fits_in_is_refused_before_a_run(prompt: str) -> 
 def test_every_extractor_that_a_protocol_names_is_one_of_each_benchmark_that_has_any() -> None:
     for name in plugins.names("tasks"):
         extractors = plugins.benchmark(name).extractors
-        assert not extractors or {one.extractor for one in PROTOCOLS.values()} <= set(extractors)
+        assert not extractors or {
+            protocols.load(one).extractor for one in protocols.names()
+        } <= set(extractors)
 
 
 def test_a_headline_extractor_that_the_benchmarks_lack_is_refused_with_the_nearest(

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.protocols.base import LLM_ADAPTERS, PAPER
+from harness.protocols import llm_adapters, paper
 from harness.scoring.score import score
-from harness.spec.spec import Data, Recipe, Spec
+from harness.spec.recipe import Recipe
+from harness.spec.spec import Data, Spec
 from harness.worker.rows import Rows
 from results.record import POOLED, Score
 from results.runfolder.folder import RunFolder
@@ -98,7 +99,7 @@ def test_the_protocol_says_which_extractor_gives_the_headline(
     folder: RunFolder, judged: Callable[..., tuple[Scored, list[str]]]
 ) -> None:
     generated(folder, "gsm8k", *SAID)
-    protocol = PAPER.model_copy(update={"extractor": "strict"})
+    protocol = paper.protocol.model_copy(update={"extractor": "strict"})
     scores, _ = judged({"gsm8k": problems(*GOLD)}, protocol=protocol)
     found = {(one.metric, one.extractor) for one in scores.values() if one.headline}
     assert found == {("accuracy", "strict")}
@@ -130,7 +131,7 @@ def test_what_follows_the_protocols_stop_is_no_part_of_an_answer(
 ) -> None:
     generated(folder, "gsm8k", "It is 7.\n\n### Response: 12")
     by_name = {}
-    for protocol in (PAPER, LLM_ADAPTERS):
+    for protocol in (paper.protocol, llm_adapters.protocol):
         scores, _ = judged({"gsm8k": problems("7")}, protocol=protocol)
         by_name[protocol.id] = scores["gsm8k", "accuracy", "llm-adapters"].value
     assert by_name == {"paper": 0, "llm-adapters": 1}

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.spec.spec import Data, Recipe, Spec
+from harness.spec.recipe import Recipe
+from harness.spec.spec import Data, Spec
 
 OTHER = {
     "sample": "substitute",

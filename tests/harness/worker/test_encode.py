@@ -8,7 +8,8 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, processors
 from transformers import PreTrainedTokenizerFast
 
-from harness.protocols.base import PAPER, Protocol
+from harness.protocols import paper
+from harness.spec.protocol import Protocol
 from harness.worker.encode import Example, encoded, examples, prompt_ids
 from tasks.contract import Row
 
@@ -16,7 +17,7 @@ START, END = "<s>", "</s>"
 FIRST = 2  # The characters come after start and end token.
 
 ROW = Row(0, "ab", "cde", "")
-SHORT = PAPER.model_copy(
+SHORT = paper.protocol.model_copy(
     update={
         "training_prompt": "[{instruction}]",
         "prompt": "[{instruction}]",

@@ -10,13 +10,14 @@ import pytest
 
 from harness import plugins
 from harness.errors import UserError
-from harness.planning.plan import Wish, plan
+from harness.planning.plan import plan
+from harness.planning.request import Request
 from harness.spec.planned import PlannedRun
 from harness.worker.rows import Rows, load
 from tasks.data.files import DataError
 from tasks.data.sets import load_test
 
-WISH = Wish(
+REQUEST = Request(
     methods="lora",
     tasks="multitask",
     backbones="",
@@ -30,13 +31,13 @@ SETS = ("auto_cot", "icliniq", "dolly", "codealpaca", "webgpt")
 
 
 @pytest.fixture(scope="module")
-def wish(tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., Path]) -> Wish:
-    return replace(WISH, backbones=str(make_backbone(tmp_path_factory.mktemp("rows") / "small")))
+def asked(tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., Path]) -> Request:
+    return replace(REQUEST, backbones=str(make_backbone(tmp_path_factory.mktemp("rows") / "small")))
 
 
 @pytest.fixture(scope="module")
-def jobs(wish: Wish) -> list[PlannedRun]:
-    return plan(wish)
+def jobs(asked: Request) -> list[PlannedRun]:
+    return plan(asked)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,8 @@ def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[Planne
     assert len({job.name for job in jobs}) == 10
 
 
-def test_a_group_without_folds_is_one_run_a_seed(wish: Wish) -> None:
-    found = plan(replace(wish, tasks="gsm8k"))
+def test_a_group_without_folds_is_one_run_a_seed(asked: Request) -> None:
+    found = plan(replace(asked, tasks="gsm8k"))
     assert [(job.spec.seeds.init, job.spec.fold) for job in found] == [(2333, None), (1000, None)]
 
 
@@ -116,8 +117,8 @@ def test_the_same_fold_is_the_same_rows_and_another_seed_another_split(
     assert load(jobs[0]).tests != load(jobs[5]).tests
 
 
-def test_without_folds_validation_rows_are_still_to_be_drawn(wish: Wish) -> None:
-    (job,) = plan(replace(wish, tasks="svamp,gsm8k", seeds="1", limit=3, train_limit=20))
+def test_without_folds_validation_rows_are_still_to_be_drawn(asked: Request) -> None:
+    (job,) = plan(replace(asked, tasks="svamp,gsm8k", seeds="1", limit=3, train_limit=20))
     rows = load(job)
     assert (len(rows.train), rows.validation) == (20, ())
     assert {name: [row.id for row in found] for name, found in rows.tests.items()} == {
@@ -136,8 +137,10 @@ def own(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_training_file_of_the_users_enters_by_hash_and_is_marked(own: Path, wish: Wish) -> None:
-    mine = replace(wish, tasks="gsm8k", seeds="1", train_data=own)
+def test_a_training_file_of_the_users_enters_by_hash_and_is_marked(
+    own: Path, asked: Request
+) -> None:
+    mine = replace(asked, tasks="gsm8k", seeds="1", train_data=own)
     (job,) = plan(mine)
     data = job.spec.train_data
     assert (data.title, data.kind, data.rows) == ("mine.json", "own", 30)
@@ -152,43 +155,43 @@ def test_a_training_file_of_the_users_enters_by_hash_and_is_marked(own: Path, wi
 
 
 def test_the_path_of_a_training_file_is_no_part_of_a_run(
-    own: Path, wish: Wish, tmp_path: Path
+    own: Path, asked: Request, tmp_path: Path
 ) -> None:
     (tmp_path / "there").mkdir()
     moved = tmp_path / "there" / own.name
     moved.write_bytes(own.read_bytes())
-    mine = replace(wish, tasks="gsm8k", seeds="1")
+    mine = replace(asked, tasks="gsm8k", seeds="1")
     (one,), (other,) = (plan(replace(mine, train_data=path)) for path in (own, moved))
     assert one.spec == other.spec
     assert one.train_file == str(own)
     assert str(tmp_path) not in one.spec.model_dump_json()
 
 
-def test_a_training_file_does_not_go_with_folds(own: Path, wish: Wish) -> None:
+def test_a_training_file_does_not_go_with_folds(own: Path, asked: Request) -> None:
     with pytest.raises(UserError, match=r"--train-data .*mine\.json.*multitask.*own"):
-        plan(replace(wish, train_data=own))
+        plan(replace(asked, train_data=own))
 
 
 @pytest.mark.parametrize(
     ("content", "words"), [("[]", "0 rows"), ("{", "not JSON"), ('[{"a": 1}]', "instruction")]
 )
 def test_a_training_file_that_is_none_is_refused(
-    own: Path, wish: Wish, content: str, words: str
+    own: Path, asked: Request, content: str, words: str
 ) -> None:
     own.write_text(content)
     with pytest.raises(UserError, match=words):
-        plan(replace(wish, tasks="gsm8k", train_data=own))
+        plan(replace(asked, tasks="gsm8k", train_data=own))
 
 
 def test_a_group_with_folds_none_of_whose_sets_is_there_names_what_is_missing(
-    wish: Wish, tmp_path: Path
+    asked: Request, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match="none of these files is there"):
-        plan(replace(wish, data=tmp_path))
+        plan(replace(asked, data=tmp_path))
 
 
-def test_rows_that_changed_since_the_run_was_planned_are_refused(own: Path, wish: Wish) -> None:
-    (job,) = plan(replace(wish, tasks="gsm8k", seeds="1", train_data=own))
+def test_rows_that_changed_since_the_run_was_planned_are_refused(own: Path, asked: Request) -> None:
+    (job,) = plan(replace(asked, tasks="gsm8k", seeds="1", train_data=own))
     own.write_text(json.dumps(OWN[::-1]))
     with pytest.raises(DataError, match=r"mine\.json.*SHA-256"):
         load(job)

@@ -4,14 +4,15 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from harness.protocols.base import PAPER, Protocol
-from harness.spec.spec import BatchPlan
+from harness.protocols import paper
+from harness.spec.protocol import Protocol
+from harness.spec.recipe import BatchPlan
 from harness.worker.decoding.decode import Answer, generate
 from methods.conformance.models import VOCABULARY, build
 
 PAD, END = 0, 50
 LIMIT = 24
-GREEDY = PAPER.model_copy(update={"max_new_tokens": LIMIT})
+GREEDY = paper.protocol.model_copy(update={"max_new_tokens": LIMIT})
 BEAMS = GREEDY.model_copy(update={"beams": 4, "max_new_tokens": 12})
 
 

@@ -25,7 +25,8 @@ from accelerate.state import AcceleratorState
 from harness import plugins
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
-from harness.spec.spec import Recipe, Seeds
+from harness.spec.recipe import Recipe
+from harness.spec.spec import Seeds
 from harness.worker.encode import Example
 from harness.worker.journal import Journal
 from harness.worker.training.loop import Training, extras, fit, split

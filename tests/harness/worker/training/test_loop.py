@@ -6,7 +6,8 @@ import pytest
 import torch
 from peft import PeftModel
 
-from harness.spec.spec import Recipe, Seeds
+from harness.spec.recipe import Recipe
+from harness.spec.spec import Seeds
 from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
 from harness.worker.training.loop import Training, fit, split, validation_loss
