@@ -5,10 +5,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness import plugins
 from harness.errors import UserError
 from harness.planning.plan import Wish, plan
-from harness.scheduling import schedule as grid
-from harness.scheduling.executors.local import LocalWorkers, slot_environments, visible_gpus
+from harness.scheduling import schedule
+from harness.scheduling.slots import local_slots, visible_gpus
 from results import details, formats, spread
 from results.json_text import json_text
 from results.runfolder import record_of as index
@@ -26,17 +27,16 @@ def run(wish: Wish, store_place: str, root: Path, slots: int | None) -> int:
     for note in dict.fromkeys(adjusted):
         print(f"note: {note}.", file=sys.stderr)
     store = Store(store_place)
-    environments = slot_environments(slots, visible_gpus())
     try:
-        with LocalWorkers(environments) as workers:
-            report = grid.run(jobs, store, root.resolve(), len(environments), workers)
+        with plugins.executor("local")(local_slots(slots, visible_gpus())) as executor:
+            summary = schedule.run(jobs, store, root.resolve(), executor)
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
     ids = {job.spec.run_id for job in jobs}
     print(formats.render(tables(one for one in store.runs() if one.run_id in ids), "markdown"))
-    print(_summary(report, store_place))
-    return 1 if report.failed else 0
+    print(_summary(summary, store_place))
+    return 1 if summary.failed else 0
 
 
 def preview(wish: Wish, store_place: str) -> str:
@@ -95,13 +95,13 @@ def reindex(store_place: str, root: Path) -> str:
     return "\n".join([*skipped, f"{added} runs of {root} are in {store_place}."])
 
 
-def _summary(report: grid.Report, store_place: str) -> str:
-    lines = [f"{report.finished} runs finished and stored in {store_place}."]
-    if report.stored:
-        lines.append(f"{report.stored} were in the store already and were not run again.")
-    if report.elsewhere:
-        lines.append(f"{report.elsewhere} are being run by another process.")
-    lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in report.failed]
+def _summary(summary: schedule.Summary, store_place: str) -> str:
+    lines = [f"{summary.finished} runs finished and stored in {store_place}."]
+    if summary.stored:
+        lines.append(f"{summary.stored} were in the store already and were not run again.")
+    if summary.elsewhere:
+        lines.append(f"{summary.elsewhere} are being run by another process.")
+    lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]
     return "\n".join(lines)
 
 
