@@ -13,21 +13,35 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from harness.errors import UserError
+from harness.errors import UserError, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.scheduling.executors.base import Executor
+    from harness.scheduling.slots import Slot
     from methods.contract import Method
     from tasks.contract import Benchmark, Group
 
-Kind = Literal["methods", "tasks", "groups"]
+Kind = Literal["methods", "tasks", "groups", "executors"]
 
-PACKAGES: dict[Kind, str] = {"methods": "methods", "tasks": "tasks", "groups": "tasks.groups"}
+PACKAGES: dict[Kind, str] = {
+    "methods": "methods",
+    "tasks": "tasks",
+    "groups": "tasks.groups",
+    "executors": "harness.scheduling.executors",
+}
 OF_PEFT = "peft:"
 SHARED = ("methods.tuners.", "methods.training.")
 SHARED_FILES = {"contract", "form", "prompts"}
 """Files beside the plugins that are none."""
 
-OFFERS: dict[Kind, str] = {"methods": "method", "tasks": "benchmark", "groups": "group"}
+OFFERS: dict[Kind, str] = {
+    "methods": "method",
+    "tasks": "benchmark",
+    "groups": "group",
+    "executors": "executor",
+}
 
 
 def names(kind: Kind) -> list[str]:
@@ -64,6 +78,18 @@ def benchmark(name: str) -> "Benchmark":
 def group(name: str) -> "Group":
     """Load a group of benchmarks."""
     found: Group = _load("groups", name)
+    return found
+
+
+def executor(name: str) -> "Callable[[Sequence[Slot]], Executor]":
+    """Load what builds an executor over slots.
+
+    Raises:
+        UserError: There is none of that name.
+    """
+    if name not in names("executors"):
+        raise UserError(unknown("executor", name, names("executors")))
+    found: Callable[[Sequence[Slot]], Executor] = _load("executors", name)
     return found
 
 

@@ -28,7 +28,7 @@ class Shares(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, case = nodeid.partition("::")
-        if file.endswith("test_conformance.py"):
+        if file.endswith("methods/test_conformance.py"):
             # A process makes the trained adapter of a method on a model once, for all checks.
             name, _, model = case.split("-", 2)
             return f"{name}-{model}"

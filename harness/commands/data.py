@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.progress import DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from harness import plugins
-from harness.commands.catalogue import Listing, table
+from harness.commands.report import Report, table
 from harness.errors import UserError, unknown
 from harness.scheduling.progress import console
 from tasks.contract import Benchmark, DataFile, Group, Row
@@ -17,7 +17,7 @@ from tasks.data.files import TRAIN_FIELDS, DataError, locate, read, uncompressed
 from tasks.data.sets import load_own, load_test, load_training, required
 
 
-def status(folder: Path | None) -> Listing:
+def status(folder: Path | None) -> Report:
     """Say of every known data file whether it is there, and which groups can run."""
     if folder is None:
         return _no_folder()
@@ -35,10 +35,10 @@ def status(folder: Path | None) -> Listing:
         for use, file, _ in _files()
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
-    return Listing(f"{table(rows)}\n\n{table(groups)}", {"files": rows, "groups": groups})
+    return Report(f"{table(rows)}\n\n{table(groups)}", {"files": rows, "groups": groups})
 
 
-def verify(folder: Path | None) -> Listing:
+def verify(folder: Path | None) -> Report:
     """Read every known data file that is there: each row, the number of rows, the SHA-256."""
     if folder is None:
         return _no_folder()
@@ -50,10 +50,10 @@ def verify(folder: Path | None) -> Listing:
     ]
     if not rows:
         raise UserError(f"{folder}: none of the known data files is there.")
-    return Listing(table(rows), rows, all(row["verdict"].startswith("right") for row in rows))
+    return Report(table(rows), rows, all(row["verdict"].startswith("right") for row in rows))
 
 
-def fetch(name: str, folder: Path | None) -> Listing:
+def fetch(name: str, folder: Path | None) -> Report:
     """Download the files of a group that are missing, and say how each ended."""
     if folder is None:
         raise UserError("Where to? Name a folder with --data DIR or HARNESS_DATA.")
@@ -63,10 +63,10 @@ def fetch(name: str, folder: Path | None) -> Listing:
         if file.kind == "published"
     ]
     sound = all(not row["outcome"].startswith("not ") for row in rows)
-    return Listing("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)
+    return Report("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)
 
 
-def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Listing:
+def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Report:
     """Report which test rows of a group are in its training set, and what benchmarks share."""
     group = plugins.group(_known_group(name))
     _check(folder)
@@ -98,7 +98,7 @@ def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Lis
     if shared:
         texts.append(f"Questions that two benchmarks share:\n\n{table(shared)}")
     none = f"No two benchmarks of {name} share a question."
-    return Listing("\n\n".join(texts) or none, asdict(report))
+    return Report("\n\n".join(texts) or none, asdict(report))
 
 
 def _training(
@@ -194,6 +194,6 @@ def _check(folder: Path | None) -> None:
         raise UserError(f"{folder}: no such folder. Name that of the data with --data.")
 
 
-def _no_folder() -> Listing:
+def _no_folder() -> Report:
     text = "No data folder is given (--data or HARNESS_DATA): runs use generated samples."
-    return Listing(text, [])
+    return Report(text, [])

@@ -4,10 +4,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness import plugins
+from harness.planning.faults import Faults
 from harness.planning.plan import plan
 from harness.planning.request import Request
-from harness.scheduling import schedule as grid
-from harness.scheduling.executors.local import LocalWorkers, slot_environments, visible_gpus
+from harness.scheduling import schedule
+from harness.scheduling.slots import local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import tables
 from results.reports import formats
@@ -16,16 +18,19 @@ from results.store import Reader, Store
 INTERRUPTED = 130
 
 
-def run(request: Request, store_place: str, root: Path, slots: int | None) -> int:
+def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:
     """Run what a request asks for and print the table; return the exit status."""
-    planned = plan(request)
+    faults = Faults()
+    make = faults.of(lambda: plugins.executor(executor))
+    planned = faults.of(lambda: plan(request)) or []
+    faults.raise_if_any()
+    assert make
     for note in _notes(planned):
         print(f"note: {note}.", file=sys.stderr)
     store = Store(store_place)
-    environments = slot_environments(slots, visible_gpus())
     try:
-        with LocalWorkers(environments) as workers:
-            summary = grid.run(planned, store, root.resolve(), len(environments), workers)
+        with make(local_slots(slots, visible_gpus())) as running:
+            summary = schedule.run(planned, store, root.resolve(), running)
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
@@ -56,10 +61,12 @@ def _notes(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def _summed_up(summary: grid.Summary, store_place: str) -> str:
+def _summed_up(summary: schedule.Summary, store_place: str) -> str:
     lines = [f"{summary.finished} runs finished and stored in {store_place}."]
     if summary.stored:
         lines.append(f"{summary.stored} were in the store already and were not run again.")
+    if summary.cancelled:
+        lines.append(f"{summary.cancelled} were cancelled.")
     if summary.elsewhere:
         lines.append(f"{summary.elsewhere} are being run by another process.")
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]

@@ -7,7 +7,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,11 +24,17 @@ PLAIN_SECONDS = 15
 
 @dataclass
 class Watched:
-    """A run at work, as far as its events tell."""
+    """A run, as far as its events tell.
+
+    Attributes:
+        since: When it was put up; earlier events are of an earlier attempt.
+        started: When it was first seen at work; None before.
+    """
 
     folder: RunFolder
     name: str
-    started: float = field(default_factory=time.time)
+    since: float = field(default_factory=time.time)
+    started: float | None = None
     offset: int = 0
     latest: dict[str, Any] = field(default_factory=dict)
     first_step: dict[str, Any] = field(default_factory=dict)
@@ -44,8 +50,8 @@ class Watched:
         self.offset += len(whole)
         for line in whole.splitlines():
             event = json.loads(line)
-            if event["time"] < self.started - 1:
-                continue  # of an earlier attempt
+            if event["time"] < self.since - 1:
+                continue
             if "phase" in event:
                 self.latest, self.first_step = {}, {}
             if "tokens" in event and not self.first_step:
@@ -83,19 +89,20 @@ class Display:
         self.done = self.failed = 0
         self.seconds: list[float] = []
         self._lock = threading.Lock()
-        self._running: dict[str, Watched] = {}
+        self._runs: dict[str, tuple[Watched, Callable[[], bool]]] = {}
 
-    def begin(self, folder: RunFolder, name: str) -> None:
-        """Show a run that starts."""
+    def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
+        """Show a run from the moment when `running` says that it is at work."""
         with self._lock:
-            self._running[str(folder.path)] = Watched(folder, name)
+            self._runs[str(folder.path)] = Watched(folder, name), running
 
     def end(self, folder: RunFolder, note: str, failed: bool) -> None:
         """Count a run that ended, and say how."""
         with self._lock:
-            watched = self._running.pop(str(folder.path))
+            watched, _ = self._runs.pop(str(folder.path))
             self.done, self.failed = self.done + 1, self.failed + failed
-            self.seconds.append(time.time() - watched.started)
+            # Between two looks, a run may start and end.
+            self.seconds.append(time.time() - watched.started if watched.started else 0.0)
         self.console.print(f"[{self.done}/{self.total}] {watched.name}: {note}", highlight=False)
 
     @contextmanager
@@ -116,37 +123,45 @@ class Display:
 
     def render(self) -> Table:
         """Draw the runs at work."""
-        table = Table(title=self._title(), title_justify="left", box=None, padding=(0, 2, 0, 0))
+        running = self._running()
+        table = Table(
+            title=self._title(len(running)), title_justify="left", box=None, padding=(0, 2, 0, 0)
+        )
         for column in ("run", "phase", "done", "loss", "tokens/s", "left"):
             table.add_column(column)
-        for watched in self._updated():
+        for watched in running:
             facts = watched.describe()
             cells = [facts.get(key, "") for key in ("done", "loss", "tokens/s", "left")]
             table.add_row(watched.name, watched.phase, *cells)
         return table
 
-    def _title(self) -> str:
+    def _title(self, running: int) -> str:
         title = f"{self.done} of {self.total} runs done"
         if self.failed:
             title += f", {self.failed} failed"
         if self.seconds and self.done < self.total:
             # Runs at work are on average half done.
-            mean, at_work = sum(self.seconds) / len(self.seconds), max(1, len(self._running))
-            left = mean * (self.total - self.done - len(self._running) / 2) / at_work
+            mean = sum(self.seconds) / len(self.seconds)
+            left = mean * (self.total - self.done - running / 2) / max(1, running)
             title += f", about {duration(left)} left"
         return title
 
-    def _updated(self) -> list[Watched]:
+    def _running(self) -> list[Watched]:
+        """List the runs at work, up to date."""
         with self._lock:
-            running = list(self._running.values())
-        for watched in running:
+            runs = list(self._runs.values())
+        for watched, running in runs:
+            if watched.started is None and running():
+                watched.started = time.time()
+        at_work = [watched for watched, _ in runs if watched.started]
+        for watched in at_work:
             watched.update()
-        return running
+        return at_work
 
     def _print_lines(self, stop: threading.Event) -> None:
         said: dict[str, tuple[str, float]] = {}
         while not stop.wait(0.5):
-            for watched in self._updated():
+            for watched in self._running():
                 phase, when = said.get(watched.name, ("", 0.0))
                 if phase != watched.phase or time.time() - when > PLAIN_SECONDS:
                     said[watched.name] = (watched.phase, time.time())

@@ -1,92 +1,103 @@
-"""Running a grid of jobs: what is in the store is not run again, what ends is stored at once."""
+"""Running planned runs: what is stored is not run again, and what ends is stored at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from harness.scheduling.executors.local import Launch, Outcome, execute
+from harness.scheduling.executors.contract import Executor, Job, Outcome
 from harness.scheduling.progress import Display, console, duration
 from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.reports import prose
-from results.runfolder import record_of as index
 from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import record_of
 from results.store import Store
 
 
 @dataclass
-class Report:
-    """What became of a grid.
+class Summary:
+    """How many runs ended how.
 
     Attributes:
-        stored: Runs that were in the store, or in their folder, before.
+        stored: Runs that were in the store, or whole in their folder, before.
         finished: Runs that finished now.
         failed: Ids of the runs that failed now.
         elsewhere: Runs that another process is working on.
+        cancelled: Runs that the user cancelled.
     """
 
     stored: int = 0
     finished: int = 0
     failed: list[str] = field(default_factory=list)
     elsewhere: int = 0
+    cancelled: int = 0
 
 
-def run(jobs: Sequence[PlannedRun], store: Store, root: Path, slots: int, launch: Launch) -> Report:
-    """Run the jobs that have not been run, each in its folder below `root`."""
-    todo, report = [], Report()
+def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Executor) -> Summary:
+    """Run what is planned and not yet stored, each in its folder below `root`.
+
+    Args:
+        planned: The runs, in the order in which they start. Each is a job of its own.
+        store: Where runs are stored as they end, the failed ones too.
+        root: The folder of the run folders.
+        executor: Where they run. It is left open.
+    """
+    todo, summary = [], Summary()
     known = store.finished_ids()
-    for job in jobs:
-        folder = RunFolder(root / job.spec.run_id)
-        if job.spec.run_id not in known and not _restored(folder, store):
-            folder.create(job)
-            todo.append((folder, job))
+    for one in planned:
+        folder = RunFolder(root / one.spec.run_id)
+        if one.spec.run_id in known or _restored(folder, store):
+            summary.stored += 1
         else:
-            report.stored += 1
+            folder.create(one.head, one.spec.model_dump(mode="json"), one.places)
+            todo.append((folder, one.name))
     if todo:
-        _execute(todo, store, slots, launch, report)
-    return report
+        _execute(todo, store, executor, summary)
+    return summary
 
 
 def _restored(folder: RunFolder, store: Store) -> bool:
     """Store a run that finished without being stored: another process was ended in between."""
-    if not folder.has("result.json"):
+    if not folder.finished:
         return False
-    run = index.read(folder)
-    assert run is not None
-    store.add(run)
+    found = record_of(folder)
+    assert found is not None
+    store.add(found)
     return True
 
 
 def _execute(
-    todo: Sequence[tuple[RunFolder, PlannedRun]],
-    store: Store,
-    slots: int,
-    launch: Launch,
-    report: Report,
+    todo: Sequence[tuple[RunFolder, str]], store: Store, executor: Executor, summary: Summary
 ) -> None:
-    names = {str(folder.path): job.name for folder, job in todo}
     display = Display(len(todo), console())
-
-    def shown(folder: RunFolder, slot: int) -> int:
-        display.begin(folder, names[str(folder.path)])
-        return launch(folder, slot)
-
     with display.shown():
-        for outcome in execute([folder for folder, _ in todo], slots, shown):
-            note = _note(outcome, store, report)
+        for folder, name in todo:
+            job = Job((folder,))
+            executor.submit(job)
+            display.expect(folder, name, partial(_running, executor, job))
+        for outcome in executor.outcomes():
+            note = _note(outcome, store, summary)
             display.end(outcome.folder, note, failed=outcome.status == "failed")
 
 
-def _note(outcome: Outcome, store: Store, report: Report) -> str:
+def _running(executor: Executor, job: Job) -> bool:
+    return executor.state(job) == "running"
+
+
+def _note(outcome: Outcome, store: Store, summary: Summary) -> str:
     """Store how a run ended, count it, and say it in a line."""
     if outcome.status == "elsewhere":
-        report.elsewhere += 1
+        summary.elsewhere += 1
         return "another process is running it"
-    ended = index.read(outcome.folder)
+    if outcome.status == "cancelled":
+        summary.cancelled += 1
+        return "cancelled"
+    ended = record_of(outcome.folder)
     assert ended is not None
     store.add(ended)
     if outcome.status == "failed":
-        report.failed.append(ended.run_id)
+        summary.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
-    report.finished += 1
+    summary.finished += 1
     return f"{prose.overall(overall(ended))} in {duration(ended.seconds['wall'])}"

@@ -1,9 +1,11 @@
-"""`python -P -m harness.worker`: works off run folders, each in a process of its own.
+"""`python -P -m harness.worker [FOLDER]`: runs run folders, each in a process of its own.
 
-Given a folder, it runs that one and ends. Without, it imports what every run needs, then reads
-folders from standard input and forks a process for each, so that a run starts in well under a
-second. For each it answers with one line: the exit status. Where standard input is closed, since
-the process that started it is gone, it ends, and with it the run at work.
+Given a folder, it runs that one, prints to standard output and ends with its exit status. Without,
+it imports what every run needs, then reads folders from standard input and forks a process for
+each, so that a run starts in well under a second; what the run prints goes to the folder's log.
+For each it answers with one line: the exit status, or minus the signal that ended the run. When
+standard input is closed, since the process that started it is gone, it ends the run at work and
+itself.
 """
 
 import ctypes
@@ -15,16 +17,17 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
+from harness.spec.outcome import ELSEWHERE, FAILED
 from harness.worker.stages import execute
-from harness.worker.status import ELSEWHERE, FAILED
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
 
 
 def run(folder: RunFolder) -> int:
-    """Run a folder's job; note why it failed if it does; return the exit status."""
+    """Run a folder; note why it failed if it does; return the exit status."""
     started = time.time()
     try:
         execute(folder)
@@ -38,24 +41,10 @@ def run(folder: RunFolder) -> int:
 
 
 def fork(folder: RunFolder) -> int:
-    """Run a folder's job in a new process that prints to the folder's log; return its status."""
+    """Run a folder in a new process that prints to the folder's log; return its status."""
     child = os.fork()
     if child == 0:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(log, sys.stdout.fileno())
-        os.dup2(log, sys.stderr.fileno())
-        status = FAILED
-        try:
-            status = run(folder)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            # Not sys.exit: what the worker registered for its own end is none of the child's.
-            os._exit(status)
+        _run_and_exit(folder)
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -63,6 +52,27 @@ def fork(folder: RunFolder) -> int:
         if _abandoned():
             os.kill(child, signal.SIGKILL)
         time.sleep(0.02)
+
+
+def _run_and_exit(folder: RunFolder) -> NoReturn:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    status = FAILED
+    try:
+        # A second hold on the pipe of the answers: where the worker is killed, its parent reads
+        # their end only when the run has ended too.
+        os.dup(sys.stdout.fileno())
+        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, sys.stdout.fileno())
+        os.dup2(log, sys.stderr.fileno())
+        status = run(folder)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Not sys.exit: the child must not run the worker's exit handlers.
+        os._exit(status)
 
 
 def _abandoned() -> bool:
@@ -73,7 +83,7 @@ def _abandoned() -> bool:
 
 
 def serve() -> None:
-    """Work off the folders that come in, one a line."""
+    """Run the folders that come in, one a line."""
     for line in sys.stdin:
         if _abandoned():
             return

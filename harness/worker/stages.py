@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import torch
-from tasks.data.splits import hold_out
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
@@ -24,6 +23,7 @@ from harness.worker.training.loop import fit
 from methods.contract import size
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result, TrainRecord
+from tasks.data.splits import hold_out
 
 
 def execute(folder: RunFolder) -> None:

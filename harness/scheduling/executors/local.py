@@ -1,166 +1,141 @@
-"""Running jobs over slots: an executor takes run folders and yields outcomes as they finish."""
+"""Runs on this machine: a worker process per slot, over its GPUs or over shares of its cores."""
 
-import os
-import signal
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from dataclasses import dataclass
-from queue import SimpleQueue
-from typing import Literal
+from collections import deque
+from collections.abc import Iterator, Sequence
 
-import torch
+from harness.scheduling.executors.contract import (
+    ClosedError,
+    Executor,
+    Job,
+    Outcome,
+    State,
+    outcome_of,
+)
+from harness.scheduling.process import WorkerProcess
+from harness.scheduling.slots import Slot
 
-from harness.worker.status import ELSEWHERE
-from results.runfolder.folder import RunFolder
-
-Launch = Callable[[RunFolder, int], int]
-"""Run one folder on one slot and return the exit status. Tests pass a function of their own."""
-
-MOST_CPU_SLOTS = 4
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended. A failure is a value: it does not end the others."""
-
-    folder: RunFolder
-    status: Literal["finished", "failed", "elsewhere"]
+WORKER = (sys.executable, "-P", "-m", "harness.worker")
 
 
-def execute(folders: Sequence[RunFolder], slots: int, launch: Launch) -> Iterator[Outcome]:
-    """Give each folder, in order, the next free slot and yield outcomes as they finish."""
-    free: SimpleQueue[int] = SimpleQueue()
-    for slot in range(slots):
-        free.put(slot)
+class LocalExecutor(Executor):
+    """Gives each job, in the order of submission, the next free slot.
 
-    def one(folder: RunFolder) -> Outcome:
-        slot = free.get()
-        try:
-            return _outcome(folder, launch(folder, slot))
-        finally:
-            free.put(slot)
+    A slot has a thread, and the thread has a worker process: it starts it with its first run and
+    replaces it when it died. Other threads only kill it.
 
-    pool = ThreadPoolExecutor(slots)
-    running = [pool.submit(one, folder) for folder in folders]
-    try:
-        for future in as_completed(running):
-            yield future.result()
-    finally:
-        # Without waiting: on Ctrl-C whoever owns the workers ends them, and with them the threads.
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-class ClosedError(Exception):
-    """The workers were ended on purpose, which is no failure of the runs at work."""
-
-
-class LocalWorkers:
-    """One worker process per slot, on this machine: over its GPUs, or over shares of its cores."""
-
-    def __init__(self, environments: Sequence[Mapping[str, str]]) -> None:
-        self._environments = environments
-        self._workers: dict[int, subprocess.Popen[str]] = {}
-        self._lock, self._closed = threading.Lock(), False
-
-    def __call__(self, folder: RunFolder, slot: int) -> int:
-        """Run `folder` on `slot`; a worker that died is replaced for the next run.
-
-        Raises:
-            ClosedError: The workers were ended, and the run with them.
-        """
-        worker = self._worker(slot)
-        assert worker.stdin is not None
-        assert worker.stdout is not None
-        with suppress(BrokenPipeError):
-            worker.stdin.write(f"{folder.path}\n")
-            worker.stdin.flush()
-        answer = worker.stdout.readline()
-        if answer:
-            return int(answer)
-        status = worker.wait()
-        with self._lock:
-            if self._closed:
-                raise ClosedError
-            _close(self._workers.pop(slot))
-        return status
-
-    def __enter__(self) -> "LocalWorkers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End all workers and the runs at work in them."""
-        with self._lock:
-            self._closed = True
-            for worker in self._workers.values():
-                with suppress(ProcessLookupError):
-                    os.killpg(worker.pid, signal.SIGTERM)
-                worker.wait()
-                _close(worker)
-
-    def _worker(self, slot: int) -> "subprocess.Popen[str]":
-        # Under the lock, so that none is started while the others are ended.
-        with self._lock:
-            if self._closed:
-                raise ClosedError
-            if slot not in self._workers:
-                self._workers[slot] = self._start(slot)
-            return self._workers[slot]
-
-    def _start(self, slot: int) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "harness.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **self._environments[slot]},
-            # Ctrl-C reaches the parent alone, which then ends the workers.
-            start_new_session=True,
-        )
-
-
-def visible_gpus() -> list[str]:
-    """List the GPUs of this machine that the user lets us see."""
-    if not torch.cuda.is_available():
-        return []
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return visible.split(",") if visible else [str(n) for n in range(torch.cuda.device_count())]
-
-
-def slot_environments(slots: int | None, gpus: Sequence[str]) -> list[dict[str, str]]:
-    """Describe the slots: a GPU each, or an equal share of the cores.
-
-    The share does not depend on how many runs there are: thread counts may move a last digit.
+    Args:
+        slots: The slots; equal ones are shares of the same cores.
+        command: What starts a worker that reads folders from standard input.
     """
-    if gpus:
-        return [{"CUDA_VISIBLE_DEVICES": gpu} for gpu in gpus[:slots]]
-    cores = len(os.sched_getaffinity(0))
-    count = slots or min(cores, MOST_CPU_SLOTS)
-    threads = str(max(1, cores // count))
-    return [{"OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "PASSIVE"}] * count
+
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str] = WORKER) -> None:
+        self._idle = [WorkerProcess(command, slot.environment) for slot in slots]
+        self._threads: list[threading.Thread] = []
+        self._changed = threading.Condition()  # guards what follows
+        self._closed = False
+        self._fault: Exception | None = None
+        self._waiting: deque[Job] = deque()
+        self._running: dict[Job, WorkerProcess] = {}
+        self._cancelled: set[Job] = set()
+        self._states: dict[Job, State] = {}
+        self._left: dict[Job, int] = {}  # runs that have no outcome yet
+        self._unread: deque[Outcome] = deque()
+
+    def submit(self, job: Job) -> None:
+        """Put a job behind those that wait; the first ones start a thread each."""
+        with self._changed:
+            if self._closed:
+                raise ClosedError
+            self._waiting.append(job)
+            self._states[job], self._left[job] = "waiting", len(job.folders)
+            if self._idle:
+                thread = threading.Thread(
+                    target=self._serve, args=(self._idle.pop(0),), daemon=True
+                )
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify_all()
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield outcomes as runs end."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._unread or self._fault or not self._left)
+                if not self._unread:
+                    break
+                outcome = self._unread.popleft()
+            yield outcome
+        if self._fault:
+            raise self._fault
+
+    def cancel(self, job: Job) -> None:
+        """Take a job from those that wait, or kill the worker that runs it."""
+        with self._changed:
+            if self._states[job] == "waiting":
+                self._waiting.remove(job)
+                self._add(job, *(Outcome(folder, "cancelled") for folder in job.folders))
+            elif self._states[job] == "running":
+                self._cancelled.add(job)
+                self._running[job].kill()
+
+    def state(self, job: Job) -> State:
+        """Say how far a job is."""
+        with self._changed:
+            return self._states[job]
+
+    def close(self) -> None:
+        """Cancel what has not ended, end the workers and wait for them."""
+        with self._changed:
+            self._closed = True
+            for job in [*self._waiting, *self._running]:
+                self.cancel(job)
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _serve(self, worker: WorkerProcess) -> None:
+        """Run one job after the other in a worker, until the executor is closed."""
+        try:
+            while job := self._take(worker):
+                self._run(job, worker)
+        except Exception as fault:  # of ours: `outcomes` raises it
+            with self._changed:
+                self._fault = fault
+                self._changed.notify_all()
+        finally:
+            worker.end()
+
+    def _take(self, worker: WorkerProcess) -> Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            if self._closed:
+                return None
+            job = self._waiting.popleft()
+            self._states[job], self._running[job] = "running", worker
+            return job
+
+    def _run(self, job: Job, worker: WorkerProcess) -> None:
+        """Run the runs of a job; where it is cancelled, give those that are left that outcome."""
+        for folder in job.folders:
+            with self._changed:
+                # Under the lock, so that none starts while it is cancelled.
+                if going := job not in self._cancelled:
+                    worker.start()
+            status = worker.run(folder) if going else None
+            cancelled = Outcome(folder, "cancelled")
+            self._add(job, cancelled if status is None else outcome_of(folder, status))
+
+    def _add(self, job: Job, *outcomes: Outcome) -> None:
+        with self._changed:
+            self._unread += outcomes
+            self._left[job] -= len(outcomes)
+            if not self._left[job]:
+                del self._left[job]
+                self._running.pop(job, None)
+                self._states[job] = "ended"
+            self._changed.notify_all()
 
 
-def _close(worker: "subprocess.Popen[str]") -> None:
-    """Close the pipes of a worker that has ended."""
-    for pipe in (worker.stdin, worker.stdout):
-        assert pipe is not None
-        with suppress(BrokenPipeError):
-            pipe.close()
-
-
-def _outcome(folder: RunFolder, status: int) -> Outcome:
-    if status == ELSEWHERE:
-        return Outcome(folder, "elsewhere")
-    if status == 0 and folder.has("result.json"):
-        return Outcome(folder, "finished")
-    if status < 0:
-        known = -status in set(signal.Signals)
-        name = signal.Signals(-status).name if known else f"signal {-status}"
-        hint = ": is there enough memory?" if name == "SIGKILL" else ""
-        folder.note_failure(f"The worker was ended by {name}{hint}")
-    elif not folder.has("failure.json"):
-        folder.note_failure(f"The worker ended with status {status} and left no result")
-    return Outcome(folder, "failed")
+executor = LocalExecutor

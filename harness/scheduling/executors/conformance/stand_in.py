@@ -1,0 +1,69 @@
+"""Stands in for the worker: a run does what the `act.py` in its folder says.
+
+It is the real worker with other stages, so it starts, forks, answers and locks as that does; it
+lacks the imports that take seconds. An act is Python that finds `folder`, its run folder, and the
+functions of `Act`.
+"""
+
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+from results.runfolder.folder import RunFolder
+
+SECONDS = 20
+
+
+class Act:
+    """What an act can do. Files beside the run folders are how acts and checks meet."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder, self.beside = folder, folder.path.parent
+
+    def finish(self) -> None:
+        """Leave the result."""
+        self.folder.write("result.json", {})
+
+    def reach(self, name: str) -> None:
+        """Say that this point was reached."""
+        (self.beside / name).touch()
+
+    def wait(self, name: str) -> None:
+        """Wait until something beside has that name, or until the run folder is removed."""
+        end = time.monotonic() + SECONDS
+        while not (self.beside / name).exists() and self.folder.path.exists():
+            if time.monotonic() > end:
+                raise TimeoutError(f"{name} was not reached")
+            time.sleep(0.01)
+
+    def overlap(self, seconds: float) -> None:
+        """Work for some seconds; note that this run began, and how many are at work at its end."""
+        with (self.beside / "order").open("a") as order:
+            order.write(f"{self.folder.path.name}\n")
+        mark = self.folder.path.with_suffix(".at-work")
+        mark.touch()
+        time.sleep(seconds)
+        count = len(list(self.beside.glob("*.at-work")))
+        (self.folder.path / "count").write_text(str(count))
+        mark.unlink()
+
+
+def execute(folder: RunFolder) -> None:
+    """Run the act of a folder, as the stages of the worker run a planned run."""
+    act = Act(folder)
+    names = {name: getattr(act, name) for name in ("finish", "reach", "wait", "overlap")}
+    with folder.locked():
+        exec((folder.path / "act.py").read_text(), {"folder": folder, **names})
+
+
+COMMAND = (sys.executable, "-P", os.fspath(Path(__file__)))
+"""What starts the stand-in, as `harness.scheduling.executors.local.WORKER` starts the worker."""
+
+if __name__ == "__main__":
+    stages = ModuleType("harness.worker.stages")
+    vars(stages)["execute"] = execute
+    sys.modules[stages.__name__] = stages
+    runpy.run_module("harness.worker", run_name="__main__")

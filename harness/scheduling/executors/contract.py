@@ -1,0 +1,143 @@
+"""The contract of an executor: jobs go in, the outcomes of their runs come out."""
+
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Self
+
+from harness.spec.outcome import ELSEWHERE, Status
+from results.runfolder.folder import RunFolder
+
+State = Literal["waiting", "running", "ended"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Runs that run one after the other, in this order, on one slot.
+
+    A job is equal to itself alone, so the same folders can be submitted again as another job.
+    """
+
+    folders: tuple[RunFolder, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run of a job ended."""
+
+    folder: RunFolder
+    status: Status
+
+
+class ClosedError(Exception):
+    """A job was submitted to an executor that was closed."""
+
+
+class Executor(ABC):
+    """Runs jobs in worker processes, as many at a time as it has slots.
+
+    **Who does what.** The caller creates the run folders, submits jobs, reads outcomes and writes
+    the store. The executor starts a worker per run or per slot, in the environment of the slot,
+    and waits for it. The worker writes into the run folder and nowhere else. An executor never
+    opens the store and needs no more of a folder than its path, so that it can lie on another
+    machine of the same file system.
+
+    **Order.** Jobs start in the order of submission, each on the next free slot. Outcomes come
+    as runs end.
+
+    **Failure.** A failed run is a value: it never ends the other runs, not even those behind it
+    in its own job. Whatever ended it (an exception, an exit status, a signal, the death of the
+    machine that it ran on), its folder holds a failure record with the reason before its outcome
+    is given; `outcome_of` writes one where the worker could not. A run is finished if, and only
+    if, its result file is there. A run whose folder another process holds is `elsewhere`, and its
+    folder is left alone. Only an error of the executor itself, such as a full disk, is raised, by
+    `outcomes`.
+
+    **The end of a run.** When an outcome is given, no process of that attempt is left: the lock
+    of its folder is free, and the caller may submit the folder again in another job.
+
+    **Threads.** One thread reads `outcomes`; any thread may call the other methods meanwhile,
+    and none of them waits for a run, `close` aside.
+
+    **Crash.** An executor keeps nothing that must survive it. If the process that owns it is
+    killed, its runs end too, or they go on and are `elsewhere` to the next executor; what
+    finished has its result file. Submitting the same folders again continues the work.
+
+    `executors/conformance` holds an executor to this contract.
+    """
+
+    @abstractmethod
+    def submit(self, job: Job) -> None:
+        """Put a job behind those that wait. A job is submitted once.
+
+        Raises:
+            ClosedError: The executor was closed.
+        """
+
+    @abstractmethod
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield one outcome for each run of each submitted job, as the runs end.
+
+        Ends when nothing submitted is left, counting jobs that were submitted while it was read.
+        After that, another call yields the outcomes of the jobs submitted since. Nothing is lost
+        if it is left early: another call goes on.
+        """
+
+    @abstractmethod
+    def cancel(self, job: Job) -> None:
+        """End a submitted job without waiting for it; no effect on one that has ended.
+
+        A waiting job does not start. Of a running job, the process of the run at work is ended.
+        That run and those behind it are `cancelled`, which is no failure and leaves no failure
+        record; runs that ended before keep their outcomes. Other jobs are not disturbed.
+        """
+
+    @abstractmethod
+    def state(self, job: Job) -> State:
+        """Say how far a submitted job is; it goes from waiting to running to ended, never back.
+
+        A job is running from the start of its first run, and has ended once all its outcomes can
+        be read without waiting.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Cancel every job that has not ended; return when no process is left.
+
+        The outcomes can still be read.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
+    """Conclude from a worker's exit status and files how its run ended; note why if it failed.
+
+    Args:
+        folder: The run folder.
+        exit_status: As in `subprocess`: that of the process, or minus the signal that ended it.
+    """
+    if exit_status == ELSEWHERE:
+        return Outcome(folder, "elsewhere")
+    if folder.finished:  # written last, so whatever came after it took nothing away
+        return Outcome(folder, "finished")
+    if exit_status < 0:
+        folder.note_failure(f"The worker was ended by {_signal(-exit_status)}")
+    elif not folder.failed:
+        folder.note_failure(f"The worker ended with status {exit_status} and left no result")
+    return Outcome(folder, "failed")
+
+
+def _signal(number: int) -> str:
+    if number not in set(signal.Signals):
+        return f"signal {number}"
+    name = signal.Signals(number).name
+    return f"{name}: is there enough memory?" if name == "SIGKILL" else name

@@ -1,0 +1,52 @@
+"""The slots of this machine: a GPU each, or an equal share of the cores."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_CPU_SLOTS = 4
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for one run at a time.
+
+    Attributes:
+        gpu: The GPU by its name in CUDA_VISIBLE_DEVICES; None on a CPU.
+        threads: The share of the cores; None leaves the number to the libraries.
+    """
+
+    gpu: str | None = None
+    threads: int | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that keep a process within the slot."""
+        found = {}
+        if self.gpu is not None:
+            found["CUDA_VISIBLE_DEVICES"] = self.gpu
+        if self.threads is not None:
+            found |= {"OMP_NUM_THREADS": str(self.threads), "OMP_WAIT_POLICY": "PASSIVE"}
+        return found
+
+
+def local_slots(count: int | None, gpus: Sequence[str]) -> list[Slot]:
+    """Divide this machine into slots: the first `count` GPUs, else `count` shares of the cores.
+
+    The share does not depend on how many runs there are: thread counts may move a last digit.
+    """
+    if gpus:
+        return [Slot(gpu=gpu) for gpu in gpus[:count]]
+    cores = len(os.sched_getaffinity(0))
+    count = count or min(cores, MOST_CPU_SLOTS)
+    return [Slot(threads=max(1, cores // count))] * count
+
+
+def visible_gpus() -> list[str]:
+    """List the GPUs of this machine that the user lets us see."""
+    import torch  # noqa: PLC0415 (start-up time)
+
+    if not torch.cuda.is_available():
+        return []
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return visible.split(",") if visible else [str(n) for n in range(torch.cuda.device_count())]

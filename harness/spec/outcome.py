@@ -1,0 +1,10 @@
+"""How a run can end, and the exit statuses by which a worker says so."""
+
+from typing import Literal
+
+Status = Literal["finished", "failed", "elsewhere", "cancelled"]
+"""`elsewhere`: another process works in the run folder. `cancelled`: the user ended it."""
+
+FAILED = 1
+ELSEWHERE = 75
+"""EX_TEMPFAIL of sysexits.h: another attempt may succeed."""
