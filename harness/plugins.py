@@ -16,10 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness.errors import UserError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.scheduling.executors.base import Executor
-    from harness.scheduling.slots import Slot
     from methods.contract import Method
     from tasks.contract import Benchmark, Group
 
@@ -81,16 +77,15 @@ def group(name: str) -> "Group":
     return found
 
 
-def executor(name: str) -> "Callable[[Sequence[Slot]], Executor]":
-    """Load what builds an executor over slots.
+def executor(name: str) -> Any:
+    """Load what builds an executor over slots: see `harness.scheduling.executors.contract`.
 
     Raises:
         UserError: There is none of that name.
     """
     if name not in names("executors"):
         raise UserError(unknown("executor", name, names("executors")))
-    found: Callable[[Sequence[Slot]], Executor] = _load("executors", name)
-    return found
+    return _load("executors", name)
 
 
 def group_of(benchmark_name: str) -> str:

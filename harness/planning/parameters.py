@@ -45,7 +45,7 @@ def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:
     try:
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(config)
-            adapted = plugin.adapt(model, plugin.configure(**method.fields))
+            adapted: Any = plugin.adapt(model, plugin.configure(**method.fields))
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UserError(f"{method.label} on {backbone}: {error}") from error
     found = size(adapted)

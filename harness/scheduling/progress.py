@@ -3,23 +3,27 @@
 Workers report by the events file of their run folder; this reads what they append.
 """
 
-import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Event
 
 PLAIN_SECONDS = 15
 """How often plain output says how far a run is."""
+
+
+NOTHING = Event(time=0.0)
+"""What is known before the first event."""
 
 
 @dataclass
@@ -36,47 +40,41 @@ class Watched:
     since: float = field(default_factory=time.time)
     started: float | None = None
     offset: int = 0
-    latest: dict[str, Any] = field(default_factory=dict)
-    first_step: dict[str, Any] = field(default_factory=dict)
+    latest: Event = NOTHING
+    first_step: Event | None = None
 
     def update(self) -> None:
         """Read the events that are new since the last look."""
-        if not self.folder.events.exists():
-            return
-        with self.folder.events.open() as file:
-            file.seek(self.offset)
-            text = file.read()
-        whole = text[: text.rfind("\n") + 1]
-        self.offset += len(whole)
-        for line in whole.splitlines():
-            event = json.loads(line)
-            if event["time"] < self.since - 1:
+        events, self.offset = read_new(self.folder.events, self.offset)
+        for event in events:
+            if event.time < self.since - 1:
                 continue
-            if "phase" in event:
-                self.latest, self.first_step = {}, {}
-            if "tokens" in event and not self.first_step:
+            if event.phase:
+                self.latest, self.first_step = event, None
+            else:
+                self.latest = self.latest.model_copy(update=event.model_dump(exclude_none=True))
+            if event.tokens is not None and self.first_step is None:
                 self.first_step = event
-            self.latest |= event
 
     @property
     def phase(self) -> str:
         """What the run is doing."""
-        return str(self.latest.get("phase", "start"))
+        return self.latest.phase or "start"
 
     def describe(self) -> dict[str, str]:
         """Say how far the phase is: place, loss, speed and time left."""
-        event = self.latest
-        done, of = event.get("step", event.get("done")), event.get("of")
-        if not of:
+        event, first = self.latest, self.first_step
+        if not event.of:
             return {}
-        facts = {"done": f"{event.get('benchmark', 'step')} {done}/{of}"}
-        if "loss" in event:
-            facts["loss"] = f"{event['loss']:.3f}"
-        first = self.first_step
-        spent = event["time"] - first["time"] if first else 0
-        if spent and "tokens" in event:
-            facts["tokens/s"] = f"{(event['tokens'] - first['tokens']) / spent:,.0f}"
-            left = spent / (event["step"] - first["step"]) * (of - event["step"])
+        done = event.done if event.step is None else event.step
+        facts = {"done": f"{event.benchmark or 'step'} {done}/{event.of}"}
+        if event.loss is not None:
+            facts["loss"] = f"{event.loss:.3f}"
+        spent = event.time - first.time if first else 0
+        if first and spent:
+            tokens, steps = (event.tokens or 0) - (first.tokens or 0), event.step or 0
+            facts["tokens/s"] = f"{tokens / spent:,.0f}"
+            left = spent / (steps - (first.step or 0)) * (event.of - steps)
             facts["left"] = duration(left)
         return facts
 
