@@ -47,6 +47,7 @@ class Judged:
         self.name, self.benchmark = name, plugins.benchmark(name)
         self.headline, self.batch_size = spec.protocol.extractor, spec.train.batch_size
         self.generations = folder.generations(name)
+        _check_count(name, len(self.generations), spec)
         self.completions = [spec.protocol.heard(one.text) for one in self.generations]
         self.verdicts = verdicts(self.benchmark, self.generations, self.completions)
         self.options = folder.option_likelihoods(name) if self.benchmark.options else []
@@ -75,6 +76,13 @@ class Judged:
         if self.benchmark.options:
             found += option_accuracy(self.name, self.options, self.generations)
         return found
+
+
+def _check_count(name: str, count: int, spec: Spec) -> None:
+    """Refuse more or fewer answers than rows; how many a fold tests is not in the spec."""
+    planned = min(spec.tests[name].rows, spec.limit or spec.tests[name].rows)
+    if spec.fold is None and count != planned:
+        raise ValueError(f"{name}: {count} answers to {planned} rows")
 
 
 class TextScores:

@@ -40,7 +40,10 @@ class RunFolderError(ResultsError):
 
 
 class RunFolder:
-    """The files of one run below `path`. Each is whole or not there, whatever ends the writer."""
+    """The files of one run below `path`. Each is whole or not there, whatever ends the writer.
+
+    What reads a file raises `RunFolderError` if the file is missing or damaged.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -139,11 +142,11 @@ class RunFolder:
         return self._has(f"likelihoods/{benchmark}.jsonl")
 
     def option_likelihoods(self, benchmark: str) -> list[OptionLikelihoods]:
-        """Read the likelihoods of options; nothing where none were taken."""
+        """Read the likelihoods of a benchmark's options."""
         return self._read_lines(f"likelihoods/{benchmark}.jsonl", OptionLikelihoods)
 
     def reference_likelihoods(self, benchmark: str) -> list[ReferenceLikelihood]:
-        """Read the likelihoods of references; nothing where none were taken."""
+        """Read the likelihoods of a benchmark's references."""
         return self._read_lines(f"likelihoods/{benchmark}.jsonl", ReferenceLikelihood)
 
     def write_likelihoods(
@@ -153,7 +156,7 @@ class RunFolder:
         self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
 
     def verdicts(self, benchmark: str) -> list[Verdict]:
-        """Read the verdicts on a benchmark; nothing where answers are not judged."""
+        """Read the verdicts on a benchmark whose answers are judged."""
         return self._read_lines(f"verdicts/{benchmark}.jsonl", Verdict)
 
     def write_verdicts(self, benchmark: str, verdicts: Sequence[Verdict]) -> None:
@@ -243,8 +246,6 @@ class RunFolder:
         return self._parsed(name, kind, self._read_text(name))
 
     def _read_lines(self, name: str, kind: type[V]) -> list[V]:
-        if not self._has(name):
-            return []
         # Not splitlines: texts may hold other characters that it takes for the end of a line.
         return [
             self._parsed(name, kind, line) for line in self._read_text(name).split("\n") if line

@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Spec
+from harness.spec.value import later
 
 OTHER = {
     "sample": "substitute",
@@ -26,7 +28,7 @@ FIXED = (("train", "version"), ("protocol", "bos"))
 NAMES = {"label", "title"}
 """How people call a method or a file; no part of what a run is named by."""
 
-SEEDS, FOLD, METHOD, BACKBONE = "seeds", "fold", "method", "backbone"
+SEEDS, FOLD, METHOD, BACKBONE, TRAIN = "seeds", "fold", "method", "backbone", "train"
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -77,14 +79,17 @@ def test_a_change_of_any_one_leaf_is_another_run(spec: Callable[..., Spec]) -> N
     assert len(set(ids.values())) == len(ids), "two different changes gave one id"
 
 
-def test_a_setting_ignores_method_backbone_seeds_and_fold_and_nothing_else(
+def test_a_setting_ignores_method_backbone_seeds_fold_and_what_a_recipe_may_own(
     spec: Callable[..., Spec],
 ) -> None:
     one = spec()
     same = {path[0] for path in paths(one) if changed(one, path).setting == one.setting}
-    moved = {path[0] for path in paths(one) if changed(one, path).setting != one.setting}
-    assert same == {METHOD, BACKBONE, SEEDS, FOLD}
-    assert not same & moved
+    moved_paths = [path for path in paths(one) if changed(one, path).setting != one.setting]
+    moved = {path[0] for path in moved_paths}
+    assert same == {METHOD, BACKBONE, SEEDS, FOLD, TRAIN}
+    assert same & moved == {TRAIN}
+    kept = {path[1] for path in moved_paths if path[0] == TRAIN}
+    assert kept == {"validation_rows", "engine"}
 
 
 def test_what_things_are_called_is_no_part_of_a_runs_name(spec: Callable[..., Spec]) -> None:
@@ -202,3 +207,58 @@ def test_each_thing_that_a_reader_must_know_is_one_mark(
 
 def test_marks_add_up(spec: Callable[..., Spec]) -> None:
     assert len(spec(limit=5, train_limit=20).marks) == 3
+
+
+def test_runs_of_one_recipe_share_its_hash_and_any_field_of_it_makes_another(
+    spec: Callable[..., Spec],
+) -> None:
+    one = spec()
+    moved = {path[0] for path in paths(one) if changed(one, path).recipe != one.recipe}
+    kept = {path[0] for path in paths(one) if changed(one, path).recipe == one.recipe}
+    assert moved == {TRAIN}
+    assert TRAIN not in kept
+
+
+class GrownRecipe(Recipe):
+    """A recipe of a later version, which can do something that this one cannot."""
+
+    packed: bool = later(False)
+    warm_restarts: int = later(0, ge=0)
+
+
+class GrownSpec(Spec):
+    train: GrownRecipe
+
+
+def test_a_field_that_comes_later_renames_no_run_while_it_means_as_before(
+    spec: Callable[..., Spec],
+) -> None:
+    one = spec()
+    values = json.loads(one.model_dump_json())
+    grown = GrownSpec.model_validate(values)
+    assert (grown.run_id, grown.setting, grown.series) == (one.run_id, one.setting, one.series)
+    assert grown.recipe == one.recipe
+    assert grown.model_dump(mode="json") == values
+
+
+@pytest.mark.parametrize("field", [{"packed": True}, {"warm_restarts": 2}])
+def test_a_field_that_comes_later_renames_the_run_once_it_is_used_and_is_stored_then(
+    field: dict[str, Any], spec: Callable[..., Spec]
+) -> None:
+    values = json.loads(spec().model_dump_json())
+    values["train"] |= field
+    grown = GrownSpec.model_validate(values)
+    assert grown.run_id != spec().run_id
+    assert GrownSpec.model_validate_json(grown.model_dump_json()) == grown
+
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_the_id_of_a_recorded_spec_stays_for_good(path: Path) -> None:
+    assert Spec.model_validate_json(path.read_text()).run_id == path.stem
+
+
+def test_three_specs_are_recorded() -> None:
+    assert len(RECORDED) == 3

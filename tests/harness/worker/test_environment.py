@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from harness.worker import environment
+from results.runfolder.values import Environment
 
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    return environment.describe()
+    return environment.describe({}).model_dump(mode="json")
 
 
 def replaced(described: dict[str, Any], path: str, value: Any) -> str:
@@ -23,7 +24,7 @@ def replaced(described: dict[str, Any], path: str, value: Any) -> str:
         place = place[key]
     assert place.get(last) != value
     place[last] = value
-    return environment.identity(copy)
+    return Environment(**copy).identity
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_machine_commit_and_patch_level_are_recorded_only(
     described: dict[str, Any], path: str, value: Any
 ) -> None:
     described = {**described, "python": "3.11.0"}
-    assert replaced(described, path, value) == environment.identity(described)
+    assert replaced(described, path, value) == Environment(**described).identity
 
 
 @pytest.mark.parametrize(
@@ -57,13 +58,13 @@ def test_machine_commit_and_patch_level_are_recorded_only(
 def test_what_may_move_a_number_is_another_environment(
     described: dict[str, Any], path: str, value: Any
 ) -> None:
-    assert replaced(described, path, value) != environment.identity(described)
+    assert replaced(described, path, value) != Environment(**described).identity
 
 
 def test_an_environment_comes_back_from_json_as_it_was(described: dict[str, Any]) -> None:
     back = json.loads(json.dumps(described))
     assert back == described
-    assert environment.identity(back) == environment.identity(described)
+    assert Environment(**back).identity == Environment(**described).identity
 
 
 def test_an_environment_names_packages_build_and_device(described: dict[str, Any]) -> None:
@@ -75,5 +76,5 @@ def test_an_environment_names_packages_build_and_device(described: dict[str, Any
 def test_the_commit_is_recorded_in_a_checkout_and_empty_elsewhere(
     described: dict[str, Any],
 ) -> None:
-    checkout = (Path(environment.__file__).parent.parent / ".git").exists()
+    checkout = (Path(environment.__file__).parents[2] / ".git").exists()
     assert re.fullmatch("[0-9a-f]{40}" if checkout else "", described["harness"]["commit"])

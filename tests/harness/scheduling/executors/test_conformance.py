@@ -11,6 +11,8 @@ from queue import SimpleQueue
 import pytest
 
 from harness import plugins
+from harness.scheduling.executors.conformance import checks
+from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.contract import (
     ClosedError,
     Executor,
@@ -19,8 +21,6 @@ from harness.scheduling.executors.contract import (
     State,
     outcome_of,
 )
-from harness.scheduling.executors.conformance import checks
-from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot
 from results.runfolder.folder import RunFolder

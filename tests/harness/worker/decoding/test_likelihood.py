@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 import torch
 
-from harness.worker.decoding import likelihood
 from harness.worker.decoding.likelihood import Likelihood, likelihoods
 from harness.worker.encode import IGNORED, Example
 from methods.conformance.models import VOCABULARY, build
 
 PAD = 0
+TOKENS = 2048
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,9 @@ def alone(model: Any, text: Example, first: int) -> float:
 
 @pytest.mark.parametrize("tokens", [1, 60, 100_000])
 def test_likelihoods_are_the_losses_of_transformers_text_by_text_in_any_batch(
-    tokens: int, model: Any, texts: list[Example], monkeypatch: pytest.MonkeyPatch
+    tokens: int, model: Any, texts: list[Example]
 ) -> None:
-    monkeypatch.setattr(likelihood, "BATCH_TOKENS", tokens)
-    found = likelihoods(model, texts, PAD)
+    found = likelihoods(model, texts, PAD, tokens)
     expected = [(alone(model, one, one.prompt_tokens), alone(model, one, 1)) for one in texts]
     for one, (answer, text) in zip(found, expected, strict=True):
         assert (one.answer, one.text) == pytest.approx((answer, text), rel=1e-5)
@@ -55,25 +54,28 @@ def test_likelihoods_are_the_losses_of_transformers_text_by_text_in_any_batch(
 def test_the_tokens_are_those_of_the_answer_and_all_but_the_first(
     model: Any, texts: list[Example]
 ) -> None:
-    found = likelihoods(model, texts, PAD)
+    found = likelihoods(model, texts, PAD, TOKENS)
     assert [(one.answer_tokens, one.text_tokens) for one in found] == [
         (len(text.ids) - text.prompt_tokens, len(text.ids) - 1) for text in texts
     ]
 
 
 def test_a_text_without_a_prompt_is_scored_from_its_second_token_on(model: Any) -> None:
-    (one,) = likelihoods(model, [Example([5, 6, 7], prompt_tokens=0)], PAD)
+    (one,) = likelihoods(model, [Example([5, 6, 7], prompt_tokens=0)], PAD, TOKENS)
     assert one == Likelihood(one.text, 2, one.text, 2)
 
 
 def test_the_order_of_the_texts_is_kept(model: Any, texts: list[Example]) -> None:
-    forward, backward = likelihoods(model, texts, PAD), likelihoods(model, texts[::-1], PAD)
+    forward, backward = (
+        likelihoods(model, texts, PAD, TOKENS),
+        likelihoods(model, texts[::-1], PAD, TOKENS),
+    )
     assert [one.answer for one in backward[::-1]] == pytest.approx([one.answer for one in forward])
     assert len({round(one.text, 3) for one in forward}) == len(texts)
 
 
 def test_no_texts_have_no_likelihoods(model: Any) -> None:
-    assert likelihoods(model, [], PAD) == []
+    assert likelihoods(model, [], PAD, TOKENS) == []
 
 
 def test_dropout_is_off(texts: list[Example]) -> None:
@@ -83,4 +85,4 @@ def test_dropout_is_off(texts: list[Example]) -> None:
     for layer in model.model.layers:
         layer.self_attn.attention_dropout = 0.5
     model.train()
-    assert likelihoods(model, texts, PAD) == likelihoods(model, texts, PAD)
+    assert likelihoods(model, texts, PAD, TOKENS) == likelihoods(model, texts, PAD, TOKENS)

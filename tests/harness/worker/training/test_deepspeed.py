@@ -29,8 +29,11 @@ from harness.spec.recipe import Recipe
 from harness.spec.spec import Seeds
 from harness.worker.encode import Example
 from harness.worker.journal import Journal
-from harness.worker.training.loop import Training, extras, fit, split
+from harness.worker.training.batches import Training
+from harness.worker.training.extras import extras
+from harness.worker.training.loop import fit
 from methods.conformance.models import VOCABULARY, build
+from tasks.data.splits import hold_out
 
 folder, names = Path(sys.argv[1]), sys.argv[2:]
 generator = torch.Generator().manual_seed(0)
@@ -42,7 +45,7 @@ rows = [
 
 def train(engine, name):
     recipe, seeds = Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3)
-    plan = Training(*split(rows, recipe, seeds), recipe, seeds.order, pad=0)
+    plan = Training(*hold_out(rows, 2, seeds.split), recipe, seeds.order, pad=0)
     method = plugins.method(name)
     small = ":small" if "small" in method.variants else ""
     dls = '[dls={"interval":2}]' if method.dls else ""

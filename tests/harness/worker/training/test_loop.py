@@ -10,9 +10,12 @@ from harness.spec.recipe import Recipe
 from harness.spec.spec import Seeds
 from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
-from harness.worker.training.loop import Training, fit, split, validation_loss
+from harness.worker.training.batches import Training
+from harness.worker.training.loop import Trained, fit
+from harness.worker.training.objective import validation_loss
 from methods.conformance.models import VOCABULARY, build
 from methods.lora import method
+from tasks.data.splits import hold_out
 
 SEEDS = Seeds(init=1, order=2, split=3)
 PAD = 0
@@ -28,7 +31,8 @@ def rows(count: int) -> list[Example]:
 
 def training(count: int = 50, **fields: Any) -> Training:
     recipe = Recipe(**{"epochs": 1, "lr": 1e-2, **fields})
-    return Training(*split(rows(count), recipe, SEEDS), recipe, SEEDS.order, PAD)
+    train, validation = hold_out(rows(count), count // 10, SEEDS.split)
+    return Training(train, validation, recipe, SEEDS.order, PAD)
 
 
 def adapted() -> PeftModel:
@@ -36,7 +40,7 @@ def adapted() -> PeftModel:
     return method.adapt(build("llama-gqa"), method.configure())
 
 
-def fitted(plan: Training, folder: Path) -> tuple[PeftModel, list[dict[str, Any]], dict[str, Any]]:
+def fitted(plan: Training, folder: Path) -> tuple[PeftModel, list[dict[str, Any]], Trained]:
     model, events = adapted(), folder / "events.jsonl"
     with Journal(events) as journal:
         record = fit(model, plan, journal)
@@ -81,19 +85,11 @@ def test_chained_epochs_show_every_row_as_often_as_there_are_epochs() -> None:
 
 def test_the_order_of_rows_depends_on_its_seed_alone() -> None:
     def order(seeds: Seeds) -> list[list[list[Example]]]:
-        train, validation = split(rows(50), Recipe(), seeds)
+        train, validation = hold_out(rows(50), 5, seeds.split)
         return list(Training(train, validation, Recipe(), seeds.order, PAD).batches())
 
     assert order(SEEDS) == order(Seeds(init=9, order=2, split=3))
     assert order(SEEDS) != order(Seeds(init=1, order=9, split=3))
-
-
-@pytest.mark.parametrize(("count", "expected"), [(3000, 300), (9919, 300), (2999, 299), (20, 2)])
-def test_300_rows_validate_or_a_tenth_of_fewer_than_3000(count: int, expected: int) -> None:
-    plan = training(count)
-    assert len(plan.validation) == expected
-    assert len(plan.train) == count - expected
-    assert not set(map(id, plan.train)) & set(map(id, plan.validation))
 
 
 def test_the_adapter_of_the_lowest_validation_loss_is_kept(tmp_path: Path) -> None:
@@ -101,7 +97,7 @@ def test_the_adapter_of_the_lowest_validation_loss_is_kept(tmp_path: Path) -> No
     model, events, record = fitted(plan, tmp_path)
     losses = {e["step"]: e["validation_loss"] for e in events if "validation_loss" in e}
     assert losses[max(losses)] > min(losses.values()), "the rate was not high enough to tell"
-    assert losses[record["best_step"]] == min(losses.values()) == record["best_validation_loss"]
+    assert losses[record.best_step] == min(losses.values()) == record.best_validation_loss
     assert validation_loss(model, plan) == pytest.approx(min(losses.values()), rel=1e-6)
 
 
@@ -129,7 +125,7 @@ def test_padding_is_masked_and_carries_no_loss() -> None:
     assert batch["labels"].tolist() == [[5, 6, 7], [8, IGNORED, IGNORED]]
 
 
-def stopped(patience: int, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any], Training]:
+def stopped(patience: int, folder: Path) -> tuple[list[dict[str, Any]], Trained, Training]:
     # So high a rate that the loss falls to a lowest value and rises from there.
     plan = training(epochs=8, lr=0.5, validations_per_epoch=3, patience=patience)
     _, events, record = fitted(plan, folder)
@@ -146,11 +142,11 @@ def test_training_ends_after_as_many_validations_without_a_lower_loss_as_patienc
     best = losses.index(min(losses))
     assert len(losses) == best + 1 + patience
     # It would have gone on, and was not ended before: each run of rises up to there is shorter.
-    assert record["steps"] == validated[-1][0] < plan.steps
+    assert record.steps == validated[-1][0] < plan.steps
     lowest = [min(losses[: n + 1]) for n in range(len(losses))]
     assert all(lowest[n] < lowest[n - patience] for n in range(patience, len(losses) - 1))
-    assert (record["best_step"], record["best_validation_loss"]) == validated[best]
-    assert max(e["step"] for e in events if "loss" in e) == record["steps"]
+    assert (record.best_step, record.best_validation_loss) == validated[best]
+    assert max(e["step"] for e in events if "loss" in e) == record.steps
 
 
 def test_without_patience_training_goes_on_to_its_last_step(tmp_path: Path) -> None:
@@ -158,4 +154,4 @@ def test_without_patience_training_goes_on_to_its_last_step(tmp_path: Path) -> N
     losses = [e["validation_loss"] for e in events if "validation_loss" in e]
     assert len(losses) == 24
     assert losses.index(min(losses)) < 20, "the rate was not high enough to tell"
-    assert record["steps"] == plan.steps
+    assert record.steps == plan.steps
