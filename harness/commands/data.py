@@ -168,7 +168,7 @@ def _verdict(file: DataFile, path: Path, benchmark: Benchmark | None) -> str:
         if benchmark is None:
             rows, digest = read(file, path, TRAIN_FIELDS)
         else:
-            rows, digest = read(file, path, required(benchmark), benchmark.fault)
+            rows, digest = read(file, path, required(benchmark), benchmark.check_gold)
     except DataError as error:
         return str(error)
     checked = "SHA-256 as on record" if file.sha256 else f"no SHA-256 on record, here {digest}"

@@ -178,5 +178,5 @@ def _locked(path: Path) -> BinaryIO:
         with suppress(FileNotFoundError):
             if os.path.samestat(path.stat(), os.fstat(stream.fileno())):
                 return stream
-        # Who held it before renamed or removed it: what is open here is no longer `path`.
+        # The previous holder renamed or removed it: what is open here is no longer `path`.
         stream.close()
