@@ -49,7 +49,7 @@ def fetch(
     if file.address is None or _is_offline():
         raise DataError(offline(file, folder))
     if file.hub:
-        receive: Receive = partial(hub.write, file.hub)
+        receive: Receive = partial(hub.write, file.hub, progress)
     else:
         headers = _authorization(file.address, trusted)
         receive = Transfer(file.address, headers, progress, sleep).run
