@@ -8,7 +8,7 @@ gold answers are not whole; 111 questions stand in SingleEq too, and the trainin
 source of Math10K, holds 327.
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=(
         (Arithmetic("ADD_SUB", spaced=True, padded=True), 40),
         (Arithmetic("ADD_SUB", decimals=True, spaced=True, padded=True), 20),

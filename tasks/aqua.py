@@ -7,7 +7,7 @@ Answer: 60 / 2 = 30. The answer is B.
 Ling et al., 2017. Program Induction by Rationale Generation.
 """
 
-from tasks.answers.gold import letter
+from tasks.answers.gold import must_be_letter
 from tasks.answers.letters import first_letter, same_letter, stated_letter
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -23,6 +23,6 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_letter, "strict": stated_letter},
     judge=same_letter,
-    fault=letter,
+    check_gold=must_be_letter,
     sample=((Arithmetic("TWO_STEPS", options=True), 60),),
 )

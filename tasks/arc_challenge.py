@@ -8,7 +8,7 @@ Clark et al., 2018. Think you have Solved Question Answering? Try ARC, the AI2 R
 4 rows have three options and 3 rows five.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Extreme
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*ANSWERS), "strict": stated_of(*ANSWERS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Extreme(), 60),),
 )

@@ -8,7 +8,7 @@ Clark et al., 2018. Think you have Solved Question Answering? Try ARC, the AI2 R
 7 rows have three options and 4 rows five; one gold answer is `answer5`.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Membership
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*ANSWERS), "strict": stated_of(*ANSWERS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Membership("CLASSES", ("Which of these is {}?", "Which one is {}?")), 60),),
 )

@@ -7,7 +7,7 @@ Clark et al., 2019. BoolQ: Exploring the Surprising Difficulty of Natural Yes/No
 passage that holds the answer is left out here. Always to say `true` is right in 62.17 % of rows.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import TRUTH, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Comparison
@@ -23,7 +23,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*TRUTH), "strict": stated_of(*TRUTH)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Comparison(), 60),),
 )

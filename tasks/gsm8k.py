@@ -7,7 +7,7 @@ Cobbe et al., 2021. Training Verifiers to Solve Math Word Problems. Two gold ans
 the `output` column is a model's and often wrong.
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -23,7 +23,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=(
         (Arithmetic("THREE_STEPS", pointed=True), 50),
         (Arithmetic("BELOW_ZERO", pointed=True), 10),

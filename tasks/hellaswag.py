@@ -11,7 +11,7 @@ not the same. As both are called `hellaswag/test.json`, the published file is lo
 `dataset/` and the substitute below `qa/`.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import ENDINGS, first_of, same_option, stated_of
 from tasks.contract import LLM_ADAPTERS, Benchmark, DataFile
 from tasks.samples.choices import Continuation
@@ -40,7 +40,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*ENDINGS), "strict": stated_of(*ENDINGS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Continuation(), 60),),
 )

@@ -8,7 +8,7 @@ script does not know it; the rule of the other number sets is used. 152 of its 2
 AddSub, MultiArith or SingleEq.
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=(
         (Arithmetic("ONE_STEP", spaced=True, pointed=True), 30),
         (Arithmetic("ADD_SUB", decimals=True, spaced=True, pointed=True), 20),

@@ -7,7 +7,7 @@ Roy and Roth, 2015. Solving General Arithmetic Word Problems. 20 of its 600 rows
 the training set of MAWPS, a source of Math10K, holds 452 of them.
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -23,6 +23,6 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=((Arithmetic("TWO_STEPS", padded=True, pointed=True), 60),),
 )

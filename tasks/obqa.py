@@ -8,7 +8,7 @@ Mihaylov et al., 2018. Can a Suit of Armor Conduct Electricity? A New Dataset fo
 Answering. Many questions are sentences to complete, without a question mark. The book is not given.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Membership
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*ANSWERS), "strict": stated_of(*ANSWERS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=(
         (

@@ -9,7 +9,7 @@ Bisk et al., 2020. PIQA: Reasoning about Physical Commonsense in Natural Languag
 a paragraph of its own. The validation set is tested on, since the test set is hidden.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import SOLUTIONS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Tool
@@ -25,7 +25,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*SOLUTIONS), "strict": stated_of(*SOLUTIONS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Tool(), 60),),
 )

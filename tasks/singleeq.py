@@ -7,7 +7,7 @@ Koncel-Kedziorski et al., 2015. Parsing Algebraic Word Problems into Equations. 
 MAWPS, a source of Math10K, holds 416 of its 508 questions.
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -23,7 +23,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=(
         (Arithmetic("ONE_STEP", pointed=True), 40),
         (Arithmetic("ADD_SUB", decimals=True, pointed=True), 20),

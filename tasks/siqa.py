@@ -8,7 +8,7 @@ Sap et al., 2019. Social IQa: Commonsense Reasoning about Social Interactions. 2
 of them with two different gold answers, so that 100 % is out of reach.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import ANSWERS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Feeling
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*ANSWERS), "strict": stated_of(*ANSWERS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Feeling(), 60),),
 )

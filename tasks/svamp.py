@@ -6,7 +6,7 @@ Answer: 8 + 5 = 13. The answer is 13.
 Patel et al., 2021. Are NLP Models really able to Solve Simple Math Word Problems?
 """
 
-from tasks.answers.gold import number
+from tasks.answers.gold import must_be_number
 from tasks.answers.numbers import last_number, stated_number, within_tolerance
 from tasks.contract import Benchmark, published_file
 from tasks.samples.problems import Arithmetic
@@ -22,6 +22,6 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": last_number, "strict": stated_number},
     judge=within_tolerance,
-    fault=number,
+    check_gold=must_be_number,
     sample=((Arithmetic("DISTRACTED", pointed=True), 60),),
 )

@@ -8,7 +8,7 @@ Sakaguchi et al., 2020. WinoGrande: An Adversarial Winograd Schema Challenge at 
 space stands before "Answer format", where the other sets have a blank line.
 """
 
-from tasks.answers.choices import completions, fault
+from tasks.answers.choices import completions, must_be_offered
 from tasks.answers.options import OPTIONS, first_of, same_option, stated_of
 from tasks.contract import Benchmark, published_file
 from tasks.samples.choices import Blank
@@ -24,7 +24,7 @@ benchmark = Benchmark(
     ),
     extractors={"llm-adapters": first_of(*OPTIONS), "strict": stated_of(*OPTIONS)},
     judge=same_option,
-    fault=fault,
+    check_gold=must_be_offered,
     options=completions,
     sample=((Blank(), 60),),
 )

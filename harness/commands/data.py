@@ -1,6 +1,7 @@
-"""What `harness data` does: which files are there, fetching, checking, contamination."""
+"""The commands of `harness data`: status, verify, fetch and contamination."""
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,36 +18,59 @@ from tasks.data.files import TRAIN_FIELDS, DataError, locate, read, uncompressed
 from tasks.data.sets import load_own, load_test, load_training, required
 
 
+@dataclass(frozen=True)
+class KnownFile:
+    """A data file with its use.
+
+    Attributes:
+        use: The benchmark that is tested on it, or the group that is trained on it.
+        file: The file.
+        benchmark: The benchmark; None if the file is to train on.
+    """
+
+    use: str
+    file: DataFile
+    benchmark: Benchmark | None
+
+
 def status(folder: Path | None) -> Report:
-    """Say of every known data file whether it is there, and which groups can run."""
+    """Report for each known data file whether it is there, and for each group whether it can run.
+
+    Raises:
+        UserError: There is no such folder.
+    """
     if folder is None:
-        return _no_folder()
-    _check(folder)
-    rows = [
+        return _samples_only()
+    _check_folder(folder)
+    files = [
         {
-            "file": file.title,
-            "for": use,
-            "there": _presence(file, folder),
-            "rows": file.rows,
-            "kind": file.kind,
-            "licence": file.licence,
-            "source": file.source,
+            "file": known.file.title,
+            "for": known.use,
+            "there": _presence(known.file, folder),
+            "rows": known.file.rows,
+            "kind": known.file.kind,
+            "licence": known.file.licence,
+            "source": known.file.source,
         }
-        for use, file, _ in _files()
+        for known in _known_files(_groups())
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
-    return Report(f"{table(rows)}\n\n{table(groups)}", {"files": rows, "groups": groups})
+    return Report(f"{table(files)}\n\n{table(groups)}", {"files": files, "groups": groups})
 
 
 def verify(folder: Path | None) -> Report:
-    """Read every known data file that is there: each row, the number of rows, the SHA-256."""
+    """Check each known data file that is there: every row, the number of rows, the SHA-256.
+
+    Raises:
+        UserError: There is no such folder, or no known file in it.
+    """
     if folder is None:
-        return _no_folder()
-    _check(folder)
+        return _samples_only()
+    _check_folder(folder)
     rows = [
-        {"file": file.title, "for": use, "verdict": _verdict(file, path, benchmark)}
-        for use, file, benchmark in _files()
-        if (path := locate(file, folder))
+        {"file": known.file.title, "for": known.use, "verdict": _verdict(known, path)}
+        for known in _known_files(_groups())
+        if (path := locate(known.file, folder))
     ]
     if not rows:
         raise UserError(f"{folder}: none of the known data files is there.")
@@ -54,65 +78,74 @@ def verify(folder: Path | None) -> Report:
 
 
 def fetch(name: str, folder: Path | None) -> Report:
-    """Download the files of a group that are missing, and say how each ended."""
+    """Fetch the missing published files of a group, and report the outcome for each.
+
+    Raises:
+        UserError: No folder is given, or there is no such group.
+    """
     if folder is None:
         raise UserError("Where to? Name a folder with --data DIR or HARNESS_DATA.")
     rows = [
-        {"file": file.title, "outcome": _fetched(file, folder)}
-        for _, file, _ in _files([_known_group(name)])
-        if file.kind == "published"
+        {"file": known.file.title, "outcome": _fetched(known.file, folder)}
+        for known in _known_files([_known_group(name)])
+        if known.file.kind == "published"
     ]
     sound = all(not row["outcome"].startswith("not ") for row in rows)
     return Report("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)
 
 
 def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Report:
-    """Report which test rows of a group are in its training set, and what benchmarks share."""
+    """Report which test rows of a group are in its training set, and what benchmarks share.
+
+    Raises:
+        UserError: There is no such group or folder, or no test set of the group in the folder.
+        DataError: A data file is not what it should be.
+    """
     group = plugins.group(_known_group(name))
-    _check(folder)
-    benchmarks = {one: plugins.benchmark(one) for one in group.benchmarks}
-    tests = {
-        one: [row.question for row in load_test(one, benchmark, folder).rows]
-        for one, benchmark in benchmarks.items()
-        if folder is None or _found(benchmark, folder)
+    _check_folder(folder)
+    benchmarks = {test: plugins.benchmark(test) for test in group.benchmarks}
+    questions = {
+        test: [row.question for row in load_test(test, benchmark, folder).rows]
+        for test, benchmark in benchmarks.items()
+        if folder is None or _is_there(benchmark.files, folder)
     }
-    if not tests:
+    if not questions:
         raise UserError(f"{folder}: no test set of {name} is there.")
-    training = _training(name, group, list(benchmarks.values()), folder, train_data)
-    report = contamination.report((row.question for row in training), tests)
-    found = [
-        {
-            "benchmark": one,
-            "rows": findings.n,
-            "exact": len(findings.exact),
-            "numbers masked": len(findings.masked),
-            "13-gram": len(findings.ngram),
-        }
-        for one, findings in report.benchmarks.items()
-    ]
-    shared = [asdict(overlap) for overlap in report.overlaps]
-    texts = []
-    if training:
-        head = f"Test rows of {name} found among {len(training)} training rows:"
-        texts.append(f"{head}\n\n{table(found)}")
-    if shared:
-        texts.append(f"Questions that two benchmarks share:\n\n{table(shared)}")
-    none = f"No two benchmarks of {name} share a question."
-    return Report("\n\n".join(texts) or none, asdict(report))
-
-
-def _training(
-    name: str,
-    group: Group,
-    benchmarks: list[Benchmark],
-    folder: Path | None,
-    train_data: Path | None,
-) -> tuple[Row, ...]:
     if train_data is not None:
-        return load_own(train_data, group, to_train=False).rows
+        training = load_own(train_data, group, to_train=False).rows
+    else:
+        training = _training_rows(name, group, benchmarks, folder)
+    report = contamination.report((row.question for row in training), questions)
+    return Report(_contamination_text(name, len(training), report), asdict(report))
+
+
+def _training_rows(
+    name: str, group: Group, benchmarks: Mapping[str, Benchmark], folder: Path | None
+) -> tuple[Row, ...]:
     if group.folds:
         return ()  # It trains on its own rows, and its folds keep duplicates together.
-    return load_training(name, group, benchmarks, folder).rows
+    return load_training(name, group, benchmarks.values(), folder).rows
+
+
+def _contamination_text(name: str, training_rows: int, report: contamination.Report) -> str:
+    texts = []
+    if training_rows:
+        counts = [
+            {
+                "benchmark": test,
+                "rows": findings.n,
+                "exact": len(findings.exact),
+                "numbers masked": len(findings.masked),
+                "13-gram": len(findings.ngram),
+            }
+            for test, findings in report.benchmarks.items()
+        ]
+        head = f"Test rows of {name} found among {training_rows} training rows:"
+        texts.append(f"{head}\n\n{table(counts)}")
+    if report.overlaps:
+        shared = [asdict(overlap) for overlap in report.overlaps]
+        texts.append(f"Questions that two benchmarks share:\n\n{table(shared)}")
+    return "\n\n".join(texts) or f"No two benchmarks of {name} share a question."
 
 
 def _groups() -> list[str]:
@@ -125,28 +158,30 @@ def _known_group(name: str) -> str:
     return name
 
 
-def _files(groups: list[str] | None = None) -> list[tuple[str, DataFile, Benchmark | None]]:
-    """List use, file and benchmark of every file of some groups, each file once."""
-    found: dict[DataFile, tuple[str, DataFile, Benchmark | None]] = {}
-    for name in groups or _groups():
+def _known_files(groups: Sequence[str]) -> list[KnownFile]:
+    """List the files of some groups; a file of several groups is listed once."""
+    files: dict[DataFile, KnownFile] = {}
+    for name in groups:
         group = plugins.group(name)
-        for one in group.benchmarks:
-            benchmark = plugins.benchmark(one)
+        for test in group.benchmarks:
+            benchmark = plugins.benchmark(test)
             for file in benchmark.files:
-                found.setdefault(file, (one, file, benchmark))
+                files.setdefault(file, KnownFile(test, file, benchmark))
         for file in group.train:
-            found.setdefault(file, (f"{name} training", file, None))
-    return list(found.values())
+            files.setdefault(file, KnownFile(f"{name} training", file, None))
+    return list(files.values())
 
 
-def _found(benchmark: Benchmark, folder: Path) -> bool:
-    return any(locate(file, folder) for file in benchmark.files)
+def _is_there(files: Sequence[DataFile], folder: Path) -> bool:
+    return any(locate(file, folder) for file in files)
 
 
 def _readiness(name: str, folder: Path) -> str:
     group = plugins.group(name)
-    missing = [one for one in group.benchmarks if not _found(plugins.benchmark(one), folder)]
-    if group.train and not any(locate(file, folder) for file in group.train):
+    missing = [
+        test for test in group.benchmarks if not _is_there(plugins.benchmark(test).files, folder)
+    ]
+    if group.train and not _is_there(group.train, folder):
         missing.append("a training set")
     return f"without {', '.join(missing)}" if missing else "yes"
 
@@ -157,18 +192,19 @@ def _presence(file: DataFile, folder: Path) -> str:
         return "absent"
     place = str(path.relative_to(folder))
     try:
-        same = file.sha256 in (None, sha256(uncompressed(path)).hexdigest())
+        is_on_record = file.sha256 in (None, sha256(uncompressed(path)).hexdigest())
     except DataError as error:
         return str(error)
-    return place if same else f"{place}, but with another SHA-256"
+    return place if is_on_record else f"{place}, but with another SHA-256"
 
 
-def _verdict(file: DataFile, path: Path, benchmark: Benchmark | None) -> str:
+def _verdict(known: KnownFile, path: Path) -> str:
+    file, benchmark = known.file, known.benchmark
     try:
         if benchmark is None:
             rows, digest = read(file, path, TRAIN_FIELDS)
         else:
-            rows, digest = read(file, path, required(benchmark), benchmark.fault)
+            rows, digest = read(file, path, required(benchmark), benchmark.check_gold)
     except DataError as error:
         return str(error)
     checked = "SHA-256 as on record" if file.sha256 else f"no SHA-256 on record, here {digest}"
@@ -180,8 +216,8 @@ def _fetched(file: DataFile, folder: Path) -> str:
     with Progress(*columns, console=console()) as display:
         task = display.add_task(file.title, total=None)
 
-        def progress(done: int, of: int | None) -> None:
-            display.update(task, completed=done, total=of)
+        def progress(done: int, total: int | None) -> None:
+            display.update(task, completed=done, total=total)
 
         try:
             return f"at {fetch_file(file, folder, progress)}"
@@ -189,11 +225,11 @@ def _fetched(file: DataFile, folder: Path) -> str:
             return f"not fetched: {error}"
 
 
-def _check(folder: Path | None) -> None:
+def _check_folder(folder: Path | None) -> None:
     if folder is not None and not folder.is_dir():
         raise UserError(f"{folder}: no such folder. Name that of the data with --data.")
 
 
-def _no_folder() -> Report:
+def _samples_only() -> Report:
     text = "No data folder is given (--data or HARNESS_DATA): runs use generated samples."
     return Report(text, [])

@@ -1,4 +1,4 @@
-"""The options that a row offers, read from its own line of them: their number differs in ARC."""
+"""The options of a row, read from its line `Answer format: ...`: ARC's differ in number."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ FORMAT = re.compile(r"Answer format: (\S+)\Z")
 
 
 def offered(row: Row) -> tuple[str, ...]:
-    r"""List the options of a row, in its order; none where it has no line of them.
+    r"""List the options of a row, in their order; none if it has no such line.
 
     >>> offered(Row(0, "Is 1 odd?\n\nAnswer format: true/false", "", "true"))
     ('true', 'false')
@@ -27,12 +27,12 @@ def completions(row: Row) -> Mapping[str, str]:
     return {option: f"the correct answer is {option}" for option in offered(row)}
 
 
-def fault(row: Row) -> str:
-    r"""Say what was expected where the gold answer is not among the options of the row.
+def must_be_offered(row: Row) -> str:
+    r"""Require one of the options of the row.
 
-    >>> fault(Row(0, "Is 1 odd?\n\nAnswer format: true/false", "", "yes"))
+    >>> must_be_offered(Row(0, "Is 1 odd?\n\nAnswer format: true/false", "", "yes"))
     'one of true, false'
-    >>> fault(Row(0, "Is 1 odd?", "", "true"))
+    >>> must_be_offered(Row(0, "Is 1 odd?", "", "true"))
     'an option, but the instruction does not end in `Answer format: ...`'
     """
     options = offered(row)

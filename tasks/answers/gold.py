@@ -1,14 +1,14 @@
-"""What a gold answer can be: checks of the rows of test sets."""
+"""Checks of gold answers: each says what was expected, or nothing if the answer can be right."""
 
 import math
 
 from tasks.contract import Row
 
 
-def number(row: Row) -> str:
-    """Say what was expected where the gold answer is no finite number.
+def must_be_number(row: Row) -> str:
+    """Require a finite number.
 
-    >>> number(Row(0, "1 + 1?", "", "2.0")), number(Row(0, "1 + 1?", "", "nan"))
+    >>> must_be_number(Row(0, "1 + 1?", "", "2.0")), must_be_number(Row(0, "1 + 1?", "", "nan"))
     ('', 'a finite number')
     """
     try:
@@ -18,6 +18,6 @@ def number(row: Row) -> str:
     return "" if finite else "a finite number"
 
 
-def letter(row: Row) -> str:
-    """Say what was expected where the gold answer is no letter of an option."""
+def must_be_letter(row: Row) -> str:
+    """Require the letter of an option."""
     return "" if row.answer in tuple("ABCDE") else "one of A, B, C, D, E"

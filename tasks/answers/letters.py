@@ -16,7 +16,7 @@ MARKED = re.compile(
 
 
 def first_letter(completion: str) -> str:
-    """Take the first capital A to E anywhere; empty where there is none.
+    """Take the first capital A to E anywhere; empty if there is none.
 
     LLM-Adapters, `evaluate.py`, `extract_answer_letter`: no word boundary, so that words count.
 
@@ -32,7 +32,7 @@ def first_letter(completion: str) -> str:
 
 
 def stated_letter(completion: str) -> str:
-    """Take the capital A to E that is stated; empty where there is none.
+    """Take the capital A to E that is stated; empty if there is none.
 
     In a statement any letter that is no part of a word counts. Elsewhere it must be marked: "(C)",
     "option C", or "C)", "C." or "C" at the start of a line. See `tasks.answers.statements`.

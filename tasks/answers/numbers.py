@@ -28,7 +28,7 @@ LATEX_FRACTION = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 
 
 def last_number(completion: str) -> str:
-    """Take the last number after deleting every comma; empty where there is none.
+    """Take the last number after deleting every comma; empty if there is none.
 
     LLM-Adapters, `evaluate.py`, `extract_answer_number`. The rule is kept to the letter, with its
     consequences:
@@ -47,7 +47,7 @@ def last_number(completion: str) -> str:
 
 
 def stated_number(completion: str) -> str:
-    """Take the number that is stated; empty where there is none.
+    """Take the number that is stated; empty if there is none.
 
     `tasks.answers.statements` says what is stated. Fractions are worked out, up to 1,000 characters
     long. Thousands separators, currencies and units are dropped, and so is "%", since the gold

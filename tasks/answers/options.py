@@ -13,7 +13,7 @@ OPTIONS = ("option1", "option2")
 
 
 def first_of(*words: str) -> Extractor:
-    """Make the extractor of the first of `words` anywhere; empty where there is none.
+    """Make an extractor of the first of `words` anywhere; it gives an empty text if none is there.
 
     LLM-Adapters, `commonsense_evaluate.py`, `extract_answer`: parts of words count, other case or
     spacing does not.
@@ -34,7 +34,7 @@ def first_of(*words: str) -> Extractor:
 
 
 def stated_of(*words: str) -> Extractor:
-    """Make the extractor of the one of `words` that a completion states; empty where there is none.
+    """Make an extractor of the word that a completion states; it gives an empty text if none is.
 
     Whole words in any case, with or without a space before the number. See
     `tasks.answers.statements` for what is stated.

@@ -54,7 +54,7 @@ def stated(completion: str, named: Named, named_elsewhere: Named | None = None) 
 
 
 def one_of(item: str) -> str:
-    """Write the expression of `item`, a group of its own, with the others that it is joined to.
+    """Write the expression of an `item`, the group `one`, and items joined to it, `others`.
 
     >>> match = re.search(one_of("[xy]"), "x or y")
     >>> match and (match["one"], match["others"])
@@ -63,11 +63,11 @@ def one_of(item: str) -> str:
     return rf"(?P<one>{item})(?P<others>(?:\s*(?:/|\bor\b|\band\b)\s*{item})*)"
 
 
-def alone(found: re.Pattern[str], text: str) -> list[str]:
-    """List what `found` finds in `text` as `one` that is neither denied nor one of several.
+def alone(pattern: re.Pattern[str], text: str) -> list[str]:
+    """List each `one` that `pattern` finds in `text`, neither denied nor joined to others.
 
     >>> alone(re.compile(DENIED + one_of("[xy]")), "x or y, not x, y")
     ['y']
     """
-    matches = found.finditer(text)
+    matches = pattern.finditer(text)
     return [match["one"] for match in matches if not (match["denied"] or match["others"])]

@@ -48,7 +48,7 @@ class Overlap:
         first: One benchmark.
         second: The other one.
         questions: How many different questions they share.
-        first_rows: How many rows of the first hold them: more, where questions repeat.
+        first_rows: How many rows of the first hold them; more than `questions` if some repeat.
         second_rows: The same of the second.
     """
 
@@ -73,7 +73,7 @@ class Report:
 
 
 def normalise(text: str) -> str:
-    """Keep letters and digits: NFKC, lower case, a single space for all between two words.
+    """Keep letters and digits, in NFKC and lower case, with one space between two words.
 
     Punctuation, symbols and white space separate words and are dropped, so that `3.5` is the
     two words `3 5`, `2 + 2` is `2 2` and `can't` is `can t`, not `cant`. Texts that differ in
@@ -103,7 +103,7 @@ def ngrams(normalised: str) -> Iterator[str]:
 
 
 def contaminated(training: Iterable[str], questions: Sequence[str]) -> frozenset[int]:
-    """Find the places of the questions that are in the training texts, as `exact` has them.
+    """Find the places of the questions whose normalised text is in the training texts.
 
     >>> sorted(contaminated(["tom has 2 pens"], ["Who?", "Tom has 2 pens.", "Tom has 3 pens."]))
     [1]
@@ -118,7 +118,7 @@ def report(training: Iterable[str], tests: Mapping[str, Sequence[str]]) -> Repor
 
     Only the questions are kept in memory; the training texts are read once. A benchmark's prompt
     template is no finding: 13-grams are taken after the words with which all of its texts begin.
-    A question that has fewer than 13 words from there on counts as `ngram` only where it is found
+    A question that has fewer than 13 words from there on counts as `ngram` only if it is found
     exactly.
     """
     questions = {name: [normalise(text) for text in texts] for name, texts in tests.items()}

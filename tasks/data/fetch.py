@@ -49,7 +49,7 @@ def fetch(
     if file.address is None or _is_offline():
         raise DataError(offline(file, folder))
     if file.hub:
-        receive: Receive = partial(hub.write, file.hub)
+        receive: Receive = partial(hub.write, file.hub, progress)
     else:
         headers = _authorization(file.address, trusted)
         receive = Transfer(file.address, headers, progress, sleep).run
@@ -178,5 +178,5 @@ def _locked(path: Path) -> BinaryIO:
         with suppress(FileNotFoundError):
             if os.path.samestat(path.stat(), os.fstat(stream.fileno())):
                 return stream
-        # Who held it before renamed or removed it: what is open here is no longer `path`.
+        # The previous holder renamed or removed it: what is open here is no longer `path`.
         stream.close()

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tasks.contract import DataFile, Fault, Row
+from tasks.contract import DataFile, GoldCheck, Row
 from tasks.data import layouts
 from tasks.data.layouts import Fields
 
@@ -43,20 +43,20 @@ def locate(file: DataFile, folder: Path) -> Path | None:
 
 
 def read(
-    file: DataFile, path: Path, required: tuple[str, ...], fault: Fault = lambda row: ""
+    file: DataFile, path: Path, required: tuple[str, ...], check_gold: GoldCheck = lambda row: ""
 ) -> tuple[tuple[Row, ...], str]:
     """Read the rows of `file` and the SHA-256 of its uncompressed content.
 
     Messages count rows from 1, as editors count lines. Where an output is required, rows that are
-    known to lack one are left out; the others keep their number.
+    known to lack one are left out, and the others keep their numbers.
 
     Raises:
         DataError: The file cannot be read, a row lacks one of the `required` fields or holds
-            another type than text in it, a gold answer is none that can be, or the content is not
-            the one on record.
+            another type than text in it, a gold answer is not of the form that it should have, or
+            the content is not the one on record.
     """
-    # How many rows lack an output is known of files that were at hand.
-    rows, digest = _read(path, required, fault, file.blank if file.sha256 else file.rows)
+    # Of a file that this project never had, any row may lack an output.
+    rows, digest = _read(path, required, check_gold, file.blank if file.sha256 else file.rows)
     if len(rows) != file.rows:
         raise DataError(f"{path}: {len(rows)} rows, {file.title} has {file.rows}.")
     if file.sha256 and digest != file.sha256:
@@ -77,14 +77,16 @@ def read_any(path: Path, required: tuple[str, ...]) -> tuple[tuple[Row, ...], st
     return tuple(rows), digest
 
 
-def _read(path: Path, required: tuple[str, ...], fault: Fault, blank: int) -> tuple[list[Row], str]:
-    """Read all rows, of which as many as `blank` says may lack an output."""
+def _read(
+    path: Path, required: tuple[str, ...], check_gold: GoldCheck, blank: int
+) -> tuple[list[Row], str]:
+    """Read all rows; at most `blank` of them may lack an output."""
     content = uncompressed(path)
     rows = list(_rows(path, _text(path, content), required, blank))
     if not rows:
         raise DataError(f"{path}: 0 rows. Expected one at least.")
     for row in rows:
-        expected = fault(row)
+        expected = check_gold(row)
         if expected:
             raise DataError(
                 f"{path}: row {row.id + 1}: the answer is {row.answer!r}, expected {expected}."

@@ -4,13 +4,14 @@ import json
 from typing import BinaryIO
 
 from tasks.contract import HubSet
-from tasks.data.transfer import UnavailableError
+from tasks.data.transfer import Progress, UnavailableError
 
 
-def write(hub_set: HubSet, stream: BinaryIO) -> None:
-    """Load a set from the hub and write its columns to an empty `stream`, a JSON object per row.
+def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
+    """Load a set from the hub and write its columns to `stream`, from the start, as JSON lines.
 
-    The same rows give the same bytes, whatever format the hub keeps them in.
+    The same rows give the same bytes, whatever format the hub keeps them in. While the library
+    loads the set, it shows its own progress; `progress` is called at the end.
 
     Raises:
         UnavailableError: The hub does not give the set, or the set lacks a column.
@@ -32,3 +33,4 @@ def write(hub_set: HubSet, stream: BinaryIO) -> None:
     for row in rows:
         fields = {column: row[column] for column in hub_set.columns}
         stream.write(f"{json.dumps(fields)}\n".encode())
+    progress(stream.tell(), stream.tell())

@@ -102,7 +102,7 @@ LAYOUTS: Mapping[str, Callable[[Fields], Iterable[Fields]]] = {
     "persona dialogue": xpersona,
     "question answer": gsm8k,
 }
-"""By the fields that tell a layout; the first whose fields are all there is the one."""
+"""Each layout by its fields; a row has the first layout whose fields it has in full."""
 
 
 def is_parlai(text: str) -> bool:

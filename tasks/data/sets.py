@@ -72,7 +72,7 @@ def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
     for file in benchmark.files:
         path = locate(file, folder)
         if path is not None:
-            rows, digest = read(file, path, required(benchmark), benchmark.fault)
+            rows, digest = read(file, path, required(benchmark), benchmark.check_gold)
             return _identified(benchmark.files, file, digest, rows)
     raise DataError(_missing(benchmark.files, folder))
 

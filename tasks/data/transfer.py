@@ -16,7 +16,7 @@ TIMEOUT = 30.0
 """Seconds without a byte after which an attempt has failed."""
 
 Progress = Callable[[int, int | None], None]
-"""Told how many bytes are there, and of how many where the server says so."""
+"""Called with the number of bytes so far, and with that of all if the server gives it."""
 
 CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
@@ -26,7 +26,7 @@ class UnavailableError(Exception):
 
 
 class PassingError(UnavailableError):
-    """The same, where another attempt may succeed."""
+    """The address did not give the file, but may at another attempt."""
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Transfer:
     Attributes:
         url: From where.
         authorization: A header, or none.
-        progress: Told after each piece.
-        sleep: Waits so many seconds.
+        progress: Called after each piece.
+        sleep: Waits this many seconds.
         tag: The ETag of what was received; empty before the first reply.
     """
 
@@ -83,7 +83,7 @@ class Transfer:
     def _align(
         self, response: "httpx2.Response", stream: BinaryIO, done: int
     ) -> tuple[int, int | None]:
-        """Let `stream` end where the reply begins; return that place and the size of the whole.
+        """Cut `stream` where the reply begins; return that place and the size of the file.
 
         Raises:
             UnavailableError: The reply does not hold what was asked for.

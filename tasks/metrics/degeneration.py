@@ -1,6 +1,6 @@
-"""Signs that a model has come apart: no text, no end, the same text again, the same answer always.
+"""Signs of degenerate output: no text, no end, repeated text, always the same answer.
 
-A score does not show them: who answers `true` to all of BoolQ has 62.17 %.
+A score does not show them: a model that answers `true` to all of BoolQ has 62.17 %.
 """
 
 from collections import Counter
@@ -26,9 +26,9 @@ class Degeneration:
         empty: White space only.
         cut: Ended by the token limit, not by the model.
         repeating: Ending in the same text again and again, see `repeats`.
-        answer: The answer that was extracted most often; empty where there is none.
-        answered: With this answer.
-        gold: Whose gold answer is this answer.
+        answer: The answer that was extracted most often; empty if there is none.
+        answered: From which this answer was extracted.
+        gold: For which this answer is the gold answer.
     """
 
     completions: int
@@ -42,7 +42,7 @@ class Degeneration:
     def sentences(self) -> tuple[str, ...]:
         """Name what is beyond the thresholds of this module; nothing where all is well.
 
-        A share is beyond its threshold where it is larger. For the same answer: at least
+        A share is beyond its threshold if it is larger. For the same answer: at least
         `SAME_ANSWER` of at least `FEWEST_ANSWERS` completions have it, while fewer than
         `SAME_ANSWER` of the gold answers do.
 

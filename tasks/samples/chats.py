@@ -1,4 +1,4 @@
-"""Dialogues of which each reply tells a fact of the speaker's persona, in the spelling of ConvAI2.
+"""Dialogues in the spelling of ConvAI2; each reply tells a fact from the speaker's persona.
 
 >>> chat = Chat().draw("test", random.Random(1))
 >>> print(chat.question)
@@ -56,7 +56,7 @@ class Chat:
     """ConvAI2: a persona of four facts, a conversation of one to three questions, and a reply."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw a dialogue; no job and place, and so no persona, is in both splits."""
+        """Draw a dialogue; no pair of job and place, and so no persona, is in both splits."""
         job, place = draw_pair(JOBS, PLACES, split, rng)
         persona = [(JOB, job), (PLACE, place)]
         persona += [(topic, rng.choice(OTHERS[topic])) for topic in rng.sample(list(OTHERS), 2)]

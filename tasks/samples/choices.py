@@ -87,7 +87,7 @@ class Tool:
     """PIQA: two solutions, of which one uses the fitting tool."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw a question; no two tools are to be chosen from in both splits."""
+        """Draw a question; no pair of tools is in both splits."""
         tools = list(facts.TOOLS)
         right, wrong = draw_pair(tools, tools, split, rng)
         asked = rng.choice(["How do I {}?", "What helps me to {}?"])
@@ -132,7 +132,7 @@ class Membership:
     Attributes:
         kind: The table in `facts.py` to draw from.
         asked: How the class or the property, `{}`, is asked for.
-        four: There are always four options, not now and then three or five.
+        four: Whether there are always four options; else there are sometimes three or five.
     """
 
     kind: Literal["CLASSES", "PROPERTIES"]
@@ -140,7 +140,7 @@ class Membership:
     four: bool = False
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw a question; no right and wrong option stand together in both splits."""
+        """Draw a question; no pair of a right and a wrong option is in both splits."""
         table: dict[str, tuple[str, ...]] = getattr(facts, self.kind)
         heading = rng.choice(list(table))
         right = rng.choice(table[heading])
@@ -156,13 +156,13 @@ class Membership:
 
 
 def number_of_options(rng: random.Random) -> int:
-    """Draw the number of options of an ARC question: hardly ever another one than four."""
+    """Draw the number of options of an ARC question: mostly four."""
     return rng.choice((3, *9 * (4,), 5))
 
 
 @dataclass(frozen=True)
 class Continuation:
-    """HellaSwag: how somebody goes on who has begun to do something."""
+    """HellaSwag: how somebody who has begun to do something goes on."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
         """Draw a question; nobody does the same thing in both splits."""

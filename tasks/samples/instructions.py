@@ -43,7 +43,7 @@ class ChainOfThought:
     """Auto-CoT: a word problem of two steps, solved step by step."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw a problem, all number pairs of which belong to `split`."""
+        """Draw a problem; all pairs of its numbers belong to `split`."""
         found = word_problem(Arithmetic("TWO_STEPS"), split, rng)
         steps = "".join(f"{step}.\n" for step in found.steps)
         return _problem(
@@ -76,7 +76,7 @@ class Instruction:
     """Dolly: the odd one out, a comparison, or a question about a text that comes with it."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw an instruction; the two things or people of which it speaks are of one split."""
+        """Draw an instruction; its two things or people belong to `split`."""
         return rng.choice([_odd_one_out, _comparison, _closed_question])(split, rng)
 
 
@@ -122,7 +122,7 @@ class Code:
     """CodeAlpaca: a function of one line, or a script for the list that comes with it."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw a task, the first two numbers of which belong to `split`."""
+        """Draw a task; its first two numbers belong to `split`."""
         a, b = draw_pair(NUMBERS, NUMBERS, split, rng)
         if rng.random() < 0.5:
             task, formula = rng.choice(list(FUNCTIONS.items()))

@@ -39,7 +39,7 @@ class Arithmetic:
     pointed: bool = False
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
-        """Draw one problem, all number pairs of which belong to `split`."""
+        """Draw one problem; all pairs of its numbers belong to `split`."""
         found = word_problem(self, split, rng)
         answer = str(float(found.answer)) if self.pointed else found.answer
         return Problem(found.question, found.worked, answer)
@@ -61,7 +61,7 @@ class WordProblem:
 
 
 def word_problem(form: Arithmetic, split: Split, rng: random.Random) -> WordProblem:
-    """Draw one problem, all number pairs of which belong to `split`."""
+    """Draw one problem; all pairs of its numbers belong to `split`."""
     table: dict[str, tuple[str, ...]] = getattr(stories, form.kind)
     expression = rng.choice(sorted(table))
     text = rng.choice(table[expression])

@@ -63,12 +63,12 @@ def test_a_benchmark_extracts_one_answer_or_compares_texts(benchmark: Benchmark)
 
 
 def test_every_gold_answer_of_a_sample_can_be_one(benchmark: Benchmark, sample: DataSet) -> None:
-    assert [benchmark.fault(row) for row in sample.rows] == [""] * len(sample.rows)
+    assert [benchmark.check_gold(row) for row in sample.rows] == [""] * len(sample.rows)
 
 
 def test_a_gold_answer_that_cannot_be_one_is_refused(benchmark: Benchmark, sample: DataSet) -> None:
     broken = replace(sample.rows[0], answer="answer99")
-    assert bool(benchmark.fault(broken)) == bool(benchmark.extractors)
+    assert bool(benchmark.check_gold(broken)) == bool(benchmark.extractors)
 
 
 def test_every_option_is_told_from_the_others_by_every_extractor(
@@ -126,3 +126,14 @@ def test_tasks_work_without_torch() -> None:
     assert heavy == []
     # Every file but `tasks/__init__.py` is a module or a package below it.
     assert int(number) == len(list(Path(tasks.__path__[0]).rglob("*.py"))) - 1
+
+
+def test_the_readme_lists_every_shared_file_in_3_to_8_words() -> None:
+    root = Path(tasks.__path__[0])
+    text = (root / "README.md").read_text()
+    listed = re.findall(r"^\| `([a-z]+\.py)` \| (.*) \|$", text, re.MULTILINE)
+    benchmarks = {one for group in GROUPS.values() for one in group.benchmarks}
+    shared = [path.name for path in root.glob("*.py") if path.stem not in benchmarks]
+    shared += [path.name for path in root.glob("*/*.py") if path.parent.name != "groups"]
+    assert sorted(file for file, _ in listed) == sorted(n for n in shared if n != "__init__.py")
+    assert [words for _, words in listed if not 3 <= len(words.split()) <= 8] == []

@@ -84,6 +84,12 @@ def test_the_same_rows_give_the_same_bytes_from_json_and_from_parquet(
     assert first == "".join(f"{line}\n" for line in lines).encode()
 
 
+def test_progress_ends_at_the_size_of_the_file(repository: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int | None]] = []
+    path = fetch(known(repository), tmp_path / "data", lambda *sizes: seen.append(sizes))
+    assert seen == [(path.stat().st_size, path.stat().st_size)]
+
+
 def test_what_is_there_is_not_loaded_again(repository: Path, tmp_path: Path) -> None:
     path = get(known(repository), tmp_path / "data")
     (repository / "toys.json").unlink()
@@ -187,7 +193,7 @@ from tasks.data.fetch import fetch
 assert "datasets" not in sys.modules
 hub = HubSet(sys.argv[1], "0" * 40, ("query", "response"))
 file = DataFile("toys", ("toys.json",), None, 30, "the toy makers", "MIT", hub=hub)
-fetch(file, Path(sys.argv[2]), print)
+fetch(file, Path(sys.argv[2]), lambda done, total: None)
 print("loaded", "datasets" in sys.modules, "torch" in sys.modules)
 """
 

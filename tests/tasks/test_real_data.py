@@ -104,7 +104,7 @@ def test_the_hash_is_that_of_the_file(benchmark: Benchmark, real: DataSet, data:
 
 @judging
 def test_every_gold_answer_can_be_one(benchmark: Benchmark, real: DataSet) -> None:
-    assert {benchmark.fault(row) for row in real.rows} == {""}
+    assert {benchmark.check_gold(row) for row in real.rows} == {""}
 
 
 @judging

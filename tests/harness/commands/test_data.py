@@ -20,9 +20,9 @@ Command = Callable[..., Any]
 
 
 def test_without_a_data_folder_the_user_is_told_that_samples_are_used() -> None:
-    for found in (data.status(None), data.verify(None)):
-        assert "samples" in found.text
-        assert found.sound
+    for report in (data.status(None), data.verify(None)):
+        assert "samples" in report.text
+        assert report.sound
 
 
 def place(folder: Path, name: str, content: bytes) -> None:
@@ -43,9 +43,9 @@ def test_status_says_of_every_file_whether_it_is_there(tmp_path: Path) -> None:
 
 def test_status_tells_a_file_of_other_content_from_the_one_on_record(tmp_path: Path) -> None:
     place(tmp_path, "gsm8k", b"[]")
-    found = {row["for"]: row["there"] for row in data.status(tmp_path).value["files"]}
+    there = {row["for"]: row["there"] for row in data.status(tmp_path).value["files"]}
     expected = f"{plugins.benchmark('gsm8k').file.places[0]}, but with another SHA-256"
-    assert found["gsm8k"] == expected
+    assert there["gsm8k"] == expected
 
 
 def test_status_lists_each_file_once_with_rows_licence_and_source(tmp_path: Path) -> None:
@@ -60,13 +60,13 @@ def test_status_says_which_groups_can_run_and_what_the_others_lack(tmp_path: Pat
     metamath = tmp_path / plugins.group("metamath").train[0].places[0]
     metamath.parent.mkdir()
     metamath.write_text("[]")
-    found = {row["group"]: row["can run"] for row in data.status(tmp_path).value["groups"]}
-    assert set(found) == set(plugins.names("groups"))
-    assert found["metamath"] == "yes"
-    assert found["dialogue"] == "without convai2, a training set"
-    assert "gsm8k" not in found["math"]
-    assert "svamp" in found["math"]
-    assert "training" not in found["multitask"]
+    can_run = {row["group"]: row["can run"] for row in data.status(tmp_path).value["groups"]}
+    assert set(can_run) == set(plugins.names("groups"))
+    assert can_run["metamath"] == "yes"
+    assert can_run["dialogue"] == "without convai2, a training set"
+    assert "gsm8k" not in can_run["math"]
+    assert "svamp" in can_run["math"]
+    assert "training" not in can_run["multitask"]
 
 
 ROW = {"instruction": "1 + 1?", "answer": "2"}
@@ -86,10 +86,10 @@ def test_verify_says_what_is_wrong_with_a_file_and_is_unsound(
     tmp_path: Path, content: bytes, words: str
 ) -> None:
     place(tmp_path, "gsm8k", content)
-    found = data.verify(tmp_path)
-    assert not found.sound
-    assert [row["for"] for row in found.value] == ["gsm8k"]
-    assert words in found.value[0]["verdict"]
+    report = data.verify(tmp_path)
+    assert not report.sound
+    assert [row["for"] for row in report.value] == ["gsm8k"]
+    assert words in report.value[0]["verdict"]
 
 
 def test_verify_finds_a_right_file_right_and_names_a_hash_that_is_not_on_record(
@@ -98,11 +98,11 @@ def test_verify_finds_a_right_file_right_and_names_a_hash_that_is_not_on_record(
     rows = [{"instruction": f"Question {n}?", "output": "Yes."} for n in range(15015)]
     content = json.dumps(rows).encode()
     place(tmp_path, "dolly", content)
-    found = data.verify(tmp_path)
-    assert found.sound
+    report = data.verify(tmp_path)
+    assert report.sound
     digest = sha256(content).hexdigest()
     expected = f"right: 15015 rows, no SHA-256 on record, here {digest}"
-    assert [row["verdict"] for row in found.value] == [expected]
+    assert [row["verdict"] for row in report.value] == [expected]
 
 
 def test_verify_of_a_folder_without_any_known_file_is_a_mistake(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_the_exit_status_of_the_commands_is_that_of_what_was_found(
 def published(group: str) -> list[DataFile]:
     """List the published files of a group."""
     tests = [plugins.benchmark(name).file for name in plugins.group(group).benchmarks]
-    found = [*tests, *plugins.group(group).train]
-    return [file for file in found if file.kind == "published"]
+    files = [*tests, *plugins.group(group).train]
+    return [file for file in files if file.kind == "published"]
 
 
 @pytest.mark.parametrize("group", ["math", "dialogue", "metamath"])
@@ -168,8 +168,8 @@ def test_contamination_counts_what_a_training_file_holds_of_each_test_set(
         load_test(name, plugins.benchmark(name), None).rows for name in ("svamp", "gsm8k")
     )
     # Three questions of one set, of which one is written otherwise, and one of another.
-    found = [row.instruction for row in svamp[:3]]
-    mine = own(tmp_path, found[0].upper(), *found[1:], gsm8k[7].instruction, "Why?")
+    copied = [row.instruction for row in svamp[:3]]
+    mine = own(tmp_path, copied[0].upper(), *copied[1:], gsm8k[7].instruction, "Why?")
     command = ("data", "contamination", "math", "--train-data", str(mine))
     report = json.loads(harness(tmp_path, *command, "--json").stdout)["benchmarks"]
     exact = {name: findings["exact"] for name, findings in report.items() if findings["exact"]}
