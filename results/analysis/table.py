@@ -1,6 +1,6 @@
 """Comparison tables as values: the runs of one setting in one environment."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,7 +132,8 @@ def _row(
             *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
             *_earlier(series),
             *shown.notes(),
-            *_flags(series),
+            *_by_seed(series, shown.not_finite),
+            *_by_seed(series, lambda run: run.flags),
         ),
     )
 
@@ -152,19 +153,20 @@ def _earlier(series: Series) -> Iterator[str]:
         yield f"runs of an earlier version left out: {series.left_out}"
 
 
-def _flags(series: Series) -> tuple[str, ...]:
+def _by_seed(series: Series, found: Callable[[Run], Sequence[str]]) -> tuple[str, ...]:
+    """Give what is found in the runs of a row, each text once."""
     by_seed = {
-        seed: _once("fold", {fold: run.flags for fold, run in by_fold.items()})
+        seed: _once("fold", {fold: found(run) for fold, run in by_fold.items()})
         for seed, by_fold in series.by_seed.items()
     }
     return _once("seed", by_seed)
 
 
-def _once(word: str, flags: Mapping[Any, Sequence[str]]) -> tuple[str, ...]:
-    """Give every flag once, with the seeds or folds that have it unless all have it."""
+def _once(word: str, texts: Mapping[Any, Sequence[str]]) -> tuple[str, ...]:
+    """Give every text once, with the seeds or folds that have it unless all have it."""
 
-    def noted(flag: str) -> str:
-        having = [str(key) for key, found in flags.items() if flag in found]
-        return flag if len(having) == len(flags) else f"{word} {', '.join(having)}: {flag}"
+    def noted(text: str) -> str:
+        having = [str(key) for key, found in texts.items() if text in found]
+        return text if len(having) == len(texts) else f"{word} {', '.join(having)}: {text}"
 
-    return tuple(map(noted, unique(flags.values())))
+    return tuple(map(noted, unique(texts.values())))

@@ -32,7 +32,9 @@ def two(make: Make) -> list[Table]:
 
 
 def test_an_unknown_format_names_the_nearest_and_the_known(two: list[Table]) -> None:
-    with pytest.raises(ResultsError, match=r"'latx' is not .* Did you mean 'latex'\?\n.*csv, json, latex"):
+    with pytest.raises(
+        ResultsError, match=r"'latx' is not .* Did you mean 'latex'\?\n.*csv, json, latex"
+    ):
         render(two, "latx")
 
 
