@@ -1,7 +1,7 @@
 """One run as plain frozen values: what goes into the store and what comes out of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -44,8 +44,8 @@ class Score:
 class Run:
     """One attempt at one spec; a failed one has zeros and empty values for what it did not reach.
 
-    The JSON-like fields (`seconds`, `spec`, `environment`) hold what `json` gives back unchanged.
-    The top-level texts and numbers of `environment` are its summary in captions; what is nested
+    The JSON-like fields (`seconds`, `spec`, `environment`, `provenance`) hold what `json` gives
+    back unchanged. The top-level texts and numbers of `environment` are its summary in captions; what is nested
     there, such as a list of packages, shows only where one run is shown in full.
     """
 
@@ -70,8 +70,8 @@ class Run:
     flags: tuple[str, ...]
     """What is suspicious of the answers: "boolq: always the same answer: true (100 %)"."""
     setting: str
-    """The hash of the spec without method, backbone, seed and fold: what must agree to be
-    compared."""
+    """The hash of what must agree in any comparison: data, validation rows, protocol, precision,
+    batch plan."""
     series: str
     """The hash of the spec without seed and fold: what must agree to be averaged."""
     protocol: str
@@ -85,6 +85,10 @@ class Run:
     train_tokens_per_second: float
     folder: str
     scores: tuple[Score, ...]
+    recipe: str = ""
+    """The hash of the training recipe; it must agree too, unless each method has its own."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Where the run comes from; it changes no number."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
