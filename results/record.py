@@ -45,8 +45,8 @@ class Run:
     """One attempt at one spec; a failed one has zeros and empty values for what it did not reach.
 
     The JSON-like fields (`seconds`, `spec`, `environment`, `provenance`) hold what `json` gives
-    back unchanged. The top-level texts and numbers of `environment` are its summary in captions; what is nested
-    there, such as a list of packages, shows only where one run is shown in full.
+    back unchanged. The top-level texts and numbers of `environment` are its summary in captions;
+    what is nested there, such as a list of packages, shows only where one run is shown in full.
     """
 
     run_id: str
