@@ -44,9 +44,9 @@ class Score:
 class Run:
     """One attempt at one spec; a failed one has zeros and empty values for what it did not reach.
 
-    The JSON-like fields (`seconds`, `spec`, `environment`) hold what `json` gives back unchanged.
-    The top-level texts and numbers of `environment` are its summary in captions; what is nested
-    there, such as a list of packages, shows only where one run is shown in full.
+    The JSON-like fields (`seconds`, `spec`, `environment`, `provenance`) hold what `json` gives
+    back unchanged. The top-level texts and numbers of `environment` are its summary in captions;
+    what is nested there, such as a list of packages, shows only where one run is shown in full.
     """
 
     run_id: str
@@ -79,7 +79,7 @@ class Run:
     protocol: str
     spec: Mapping[str, Any]
     provenance: Mapping[str, Any]
-    """How the recipe was chosen, and of how many tries."""
+    """How the recipe was chosen, and of how many tries; it changes no number."""
     environment: Mapping[str, Any]
     environment_id: str
     trainable_parameters: int

@@ -1,7 +1,8 @@
 """Averages over the benchmarks of one run, in one metric."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from statistics import fmean
 
 from results.analysis.metrics import Metric, metric
@@ -18,11 +19,31 @@ class Overall:
 
 
 def overall(run: Run) -> Overall | None:
-    """Sum up a run in one number; None if it has no scores."""
+    """Sum up a run in one number; None if it has no scores, or one that is not finite."""
     for name in run.metrics[:1]:
-        for average, value in averages(metric(name), run.headline(name)).items():
+        scores = run.headline(name)
+        if finite(scores).keys() == scores.keys():
+            average, value = next(iter(averages(metric(name), scores).items()))
             return Overall(name, average, value)
     return None
+
+
+def finite(scores: Mapping[str, Score]) -> dict[str, Score]:
+    """Leave out the scores that are infinite or NaN: they count as missing."""
+    return {name: score for name, score in scores.items() if isfinite(score.value)}
+
+
+def not_finite(scores: Iterable[Score]) -> tuple[str, ...]:
+    """Name the scores that are infinite or NaN, one note for each.
+
+    >>> not_finite([Score("dolly", "perplexity", "", True, float("inf"), 9)])
+    ('dolly: perplexity is not finite',)
+    """
+    return tuple(
+        f"{score.benchmark}: {score.metric} is not finite"
+        for score in scores
+        if not isfinite(score.value)
+    )
 
 
 def averages(of: Metric, scores: Mapping[str, Score]) -> dict[str, float]:

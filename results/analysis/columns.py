@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from results.analysis.averages import averages
+from results.analysis.averages import averages, finite, not_finite
 from results.analysis.metrics import Metric, metric
 from results.record import POOLED, Run, Score
 
@@ -45,15 +45,20 @@ class Columns:
 
     def numbers(self, run: Run) -> dict[str, float]:
         """Give the one number of a run in each column that it has."""
-        scores = run.headline(self.metric.name)
+        scores = finite(run.headline(self.metric.name))
         found = {name: scores[name].value for name in self.benchmarks if name in scores}
         # An average over fewer benchmarks than the other runs have would be another quantity.
         if len(found) == len(self.benchmarks):
             found |= averages(self.metric, scores)
         return found | self._clean_numbers(run)
 
+    def not_finite(self, run: Run) -> tuple[str, ...]:
+        """Name the scores of a run that count as missing since they are infinite or NaN."""
+        clean = {} if self.clean is None else _clean(run)
+        return not_finite([*run.headline(self.metric.name).values(), *clean.values()])
+
     def _clean_numbers(self, run: Run) -> dict[str, float]:
-        scores = _clean(run)
+        scores = finite(_clean(run))
         if not scores or scores.keys() != self.clean:
             return {}
         found = averages(metric(CLEAN), scores)

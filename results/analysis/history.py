@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from results.analysis.averages import Overall, overall
+from results.analysis.averages import Overall, not_finite, overall
 from results.record import Run, Status
 
 
@@ -23,6 +23,8 @@ class Entry:
     fold: int | None
     overall: Overall | None
     marks: tuple[str, ...]
+    notes: tuple[str, ...]
+    """The headline scores that are infinite or NaN."""
     reason: str
 
 
@@ -44,5 +46,6 @@ def _entry(run: Run) -> Entry:
         fold=run.fold,
         overall=overall(run),
         marks=run.marks,
+        notes=not_finite(score for score in run.scores if score.headline),
         reason=run.reason,
     )

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
+from results.analysis.recipes import recipe
 from results.analysis.series import Conditions
 from results.analysis.table import Block, Table, TableRow, tables
 from results.errors import ResultsError, unknown
@@ -42,17 +44,26 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def compare(runs: Sequence[Run], first: str, second: str) -> list[Comparison]:
+def compare(
+    runs: Sequence[Run], first: str, second: str, own_recipes: bool = False
+) -> list[Comparison]:
     """Compare two methods wherever both have finished runs that may be compared.
+
+    With `own_recipes`, every recipe of the first is compared with every recipe of the second.
 
     Raises:
         ResultsError: A method has no finished run, is compared with itself, or the two have no
             finished runs that may be compared.
     """
     _require_known(runs, first, second)
-    # In a table of these two alone, the best other method of each is the other.
-    chosen = tables(run for run in runs if run.method in (first, second))
-    found = [one for table in chosen for one in _comparisons(table, first, second)]
+    pairs = _pairs(runs, first, second) if own_recipes else [_of_methods(runs, first, second)]
+    found = [
+        one
+        for pair in pairs
+        # In a table of these two alone, the best other method of each is the other.
+        for table in tables(pair, own_recipes=own_recipes)
+        for one in _comparisons(table, first, second)
+    ]
     if not found:
         raise ResultsError(
             f"{first!r} and {second!r} have no finished runs on the same backbone with the same "
@@ -74,6 +85,22 @@ def _require_known(runs: Sequence[Run], first: str, second: str) -> None:
         raise ResultsError(f"{first!r} cannot be compared with itself. Please name two methods.")
 
 
+def _of_methods(runs: Sequence[Run], *methods: str) -> list[Run]:
+    return [run for run in runs if run.method in methods and run.status == "finished"]
+
+
+def _pairs(runs: Sequence[Run], first: str, second: str) -> Iterator[list[Run]]:
+    """List the runs of each recipe of the first with those of each recipe of the second."""
+    by_recipe = [_by_recipe(_of_methods(runs, method)) for method in (first, second)]
+    for of_first, of_second in product(*by_recipe):
+        yield [*of_first, *of_second]
+
+
+def _by_recipe(runs: Sequence[Run]) -> list[list[Run]]:
+    recipes = dict.fromkeys(map(recipe, runs))
+    return [[run for run in runs if recipe(run) == one] for one in recipes]
+
+
 def _comparisons(table: Table, first: str, second: str) -> Iterator[Comparison]:
     for block in table.blocks:
         rows = {row.method: row for row in block.rows}
@@ -83,9 +110,9 @@ def _comparisons(table: Table, first: str, second: str) -> Iterator[Comparison]:
 
 def _comparison(table: Table, block: Block, first: TableRow, second: TableRow) -> Comparison:
     pairs = zip(first.cells, second.cells, strict=True)
-    notes = (f"{row.method}: {note}." for row in (first, second) for note in row.notes)
+    notes = (f"{row.label}: {note}." for row in (first, second) for note in row.notes)
     return Comparison(
-        methods=(first.method, second.method),
+        methods=(first.label, second.label),
         conditions=table.conditions,
         metric=table.metric,
         signatures=table.signatures,

@@ -1,17 +1,20 @@
 """Rank the methods of one column, and test whether the best is significantly better."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from results.analysis.metrics import Metric
 from results.statistics.sample import Sample
 from results.statistics.test import Test, Undefined
 from results.statistics.welch import welch
 
+Key = TypeVar("Key", bound=Hashable)
+
 
 @dataclass(frozen=True)
 class Cell:
-    """One method in one column: its sample, its rank, its test against the best other method."""
+    """One method in one column: its sample, its rank, its test."""
 
     column: str
     sample: Sample
@@ -21,30 +24,38 @@ class Cell:
     """1 is the best, equals share a rank; None without a number, or with nothing to rank against.
     """
     significantly_best: bool
-    """Whether it ranks first and its test against the best other method is significant."""
+    """Whether it ranks first and its test is significant."""
     test: Test | Undefined
-    """Of this method minus the best other; on the logarithm where the metric says so."""
+    """Of this method minus the best other trained one, on the logarithm if the metric says so."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method to be ranked in a column."""
+
+    sample: Sample
+    seeds: frozenset[int]
+    """Those that must have a number."""
+    trained: bool = True
+    """Tests are made between trained methods only."""
 
 
 def cells(
-    metric: Metric,
-    column: str,
-    samples: Mapping[str, Sample],
-    seeds: frozenset[int],
-    family: str = "",
-) -> dict[str, Cell]:
-    """Rank and test the methods of one column; `seeds` must have a number in it."""
-    means = {name: one.mean for name, one in samples.items() if one.mean is not None}
+    metric: Metric, column: str, candidates: Mapping[Key, Candidate], family: str = ""
+) -> dict[Key, Cell]:
+    """Rank and test the methods of one column; `family` is that of the tests."""
+    means = {key: one.sample.mean for key, one in candidates.items() if one.sample.mean is not None}
     ranked = ranks(metric, means) if len(means) > 1 else {}
     made = {}
-    for name, own in samples.items():
-        test = _test(metric, own, _best_other(metric, name, samples), seeds, family)
-        made[name] = Cell(
+    for key, own in candidates.items():
+        others = [one for other, one in candidates.items() if other != key]
+        test = _test(metric, own, others, family)
+        made[key] = Cell(
             column=column,
-            sample=own,
-            complete=seeds == own.by_seed.keys(),
-            rank=ranked.get(name),
-            significantly_best=ranked.get(name) == 1 and _better(metric, test),
+            sample=own.sample,
+            complete=_complete(own),
+            rank=ranked.get(key),
+            significantly_best=ranked.get(key) == 1 and _better(metric, test),
             test=test,
         )
     return made
@@ -55,7 +66,7 @@ def unranked(cell: Cell, reason: str) -> Cell:
     return replace(cell, rank=None, significantly_best=False, test=Undefined(reason))
 
 
-def ranks(metric: Metric, means: Mapping[str, float]) -> dict[str, int]:
+def ranks(metric: Metric, means: Mapping[Key, float]) -> dict[Key, int]:
     """Rank means from 1 for the best; what prints equal shares a rank.
 
     >>> from results.analysis.metrics import metric
@@ -70,24 +81,24 @@ def ranks(metric: Metric, means: Mapping[str, float]) -> dict[str, int]:
 
 
 def _test(
-    metric: Metric, own: Sample, other: Sample | None, seeds: frozenset[int], family: str
+    metric: Metric, own: Candidate, others: Sequence[Candidate], family: str
 ) -> Test | Undefined:
-    if other is None:
-        return Undefined("no other method")
-    if not seeds == own.by_seed.keys() == other.by_seed.keys():
+    if not own.trained:
+        return Undefined("not trained")
+    present = [one for one in others if one.sample.mean is not None]
+    trained = [one for one in present if one.trained]
+    if not trained:
+        return Undefined("no other trained method" if present else "no other method")
+    best = max(trained, key=lambda one: metric.merit(one.sample.mean or 0))
+    if not (_complete(own) and _complete(best)):
         return Undefined("seeds are missing")
-    first, second = (list(map(metric.tested, one.by_seed.values())) for one in (own, other))
+    first, second = (list(map(metric.tested, one.sample.by_seed.values())) for one in (own, best))
     test = welch(first, second)
     return replace(test, family=family) if isinstance(test, Test) else test
 
 
-def _best_other(metric: Metric, name: str, samples: Mapping[str, Sample]) -> Sample | None:
-    merits = {
-        other: metric.merit(one.mean)
-        for other, one in samples.items()
-        if other != name and one.mean is not None
-    }
-    return samples[max(merits, key=merits.__getitem__)] if merits else None
+def _complete(one: Candidate) -> bool:
+    return one.seeds == one.sample.by_seed.keys()
 
 
 def _better(metric: Metric, test: Test | Undefined) -> bool:

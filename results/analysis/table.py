@@ -1,12 +1,12 @@
 """Comparison tables as values: the runs of one setting in one environment."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from results.analysis.columns import Columns, columns
 from results.analysis.metrics import Metric, metric
-from results.analysis.ranking import Cell, cells, unranked
+from results.analysis.notes import notes
+from results.analysis.ranking import Candidate, Cell, cells, unranked
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
 from results.record import Run
 from results.statistics.sample import sample
@@ -21,6 +21,10 @@ class TableRow:
     """One method on one backbone, a cell per column; the notes are sentences for the reader."""
 
     method: str
+    label: str
+    """The method, with the recipe fields in which the rows of the table differ."""
+    recipe: str
+    """The hash of its training recipe."""
     trainable_percent: float
     seeds: tuple[int, ...]
     cells: tuple[Cell, ...]
@@ -50,15 +54,16 @@ class Table:
     blocks: tuple[Block, ...]
 
 
-def tables(runs: Iterable[Run], clean: bool = False) -> list[Table]:
+def tables(runs: Iterable[Run], clean: bool = False, own_recipes: bool = False) -> list[Table]:
     """Make a table of each set of comparable runs and each metric they have.
 
     The newest set comes first, its metrics in the order of the run. With `clean`, tables of
-    accuracies also average over the test rows that are not in the training set.
+    accuracies also average over the test rows that are not in the training set. With
+    `own_recipes`, methods share a table whatever recipe each was trained by.
     """
     return [
         _table(comparable, columns(metric(name), comparable.runs, clean))
-        for comparable in comparables(runs)
+        for comparable in comparables(runs, own_recipes)
         for name in unique(run.metrics for run in comparable.runs)
     ]
 
@@ -68,7 +73,6 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         _block(backbone, series, comparable.folds, shown)
         for backbone, series in comparable.backbones.items()
     )
-    seeds = {seed for block in blocks for row in block.rows for seed in row.seeds}
     signatures = _signatures(comparable, shown.metric)
     if len(signatures) > 1:
         blocks = tuple(map(_unranked, blocks))
@@ -76,11 +80,18 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         conditions=comparable.conditions,
         metric=shown.metric,
         signatures=signatures,
-        seeds=tuple(sorted(seeds)),
+        seeds=_seeds(comparable),
         folds=tuple(fold for fold in comparable.folds if fold is not None),
         columns=shown.names,
         blocks=blocks,
     )
+
+
+def _seeds(comparable: Comparable) -> tuple[int, ...]:
+    """List the seeds that means are over: those of training, if anything was trained."""
+    series = [one for family in comparable.backbones.values() for one in family]
+    trained = [one for one in series if one.trained]
+    return tuple(sorted({seed for one in trained or series for seed in one.by_seed}))
 
 
 def _signatures(comparable: Comparable, of: Metric) -> tuple[str, ...]:
@@ -100,71 +111,40 @@ def _unranked(block: Block) -> Block:
 
 
 def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns) -> Block:
-    seeds = frozenset(seed for series in family for seed in series.by_seed)
-    ranked = [_column(name, family, folds, seeds, shown) for name in shown.names]
+    seeds = frozenset(seed for series in family if series.trained for seed in series.by_seed)
+    required = [seeds if series.trained else frozenset(series.by_seed) for series in family]
+
+    def column(name: str) -> dict[int, Cell]:
+        candidates = {
+            position: Candidate(
+                sample(series.averages(folds, lambda run: shown.numbers(run).get(name))),
+                frozenset() if name in shown.unfilled else required[position],
+                series.trained,
+            )
+            for position, series in enumerate(family)
+        }
+        return cells(shown.metric, name, candidates, family=backbone)
+
+    columns = [column(name) for name in shown.names]
     rows = (
-        _row(series, tuple(column[series.method] for column in ranked), folds, seeds, shown)
-        for series in family
+        _row(
+            series, tuple(column[position] for column in columns), required[position], folds, shown
+        )
+        for position, series in enumerate(family)
     )
     return Block(backbone, tuple(rows))
 
 
-def _column(
-    name: str, family: Sequence[Series], folds: Folds, seeds: frozenset[int], shown: Columns
-) -> dict[str, Cell]:
-    samples = {
-        series.method: sample(series.averages(folds, lambda run: shown.numbers(run).get(name)))
-        for series in family
-    }
-    return cells(shown.metric, name, samples, frozenset() if name in shown.unfilled else seeds)
-
-
 def _row(
-    series: Series, cells: tuple[Cell, ...], folds: Folds, seeds: frozenset[int], shown: Columns
+    series: Series, cells: tuple[Cell, ...], seeds: frozenset[int], folds: Folds, shown: Columns
 ) -> TableRow:
     newest = series.newest
     return TableRow(
         method=series.method,
+        label=series.label,
+        recipe=newest.recipe,
         trainable_percent=100 * newest.trainable_parameters / newest.total_parameters,
         seeds=tuple(series.by_seed),
         cells=cells,
-        notes=(
-            *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
-            *_earlier(series),
-            *shown.notes(),
-            *_flags(series),
-        ),
+        notes=notes(series, cells, seeds, folds, shown),
     )
-
-
-def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
-    if seed not in series.by_seed:
-        return f"seed {seed} is missing"
-    lacking = [f"fold {fold}" for fold in folds if fold not in series.by_seed[seed]]
-    lacking = lacking or [
-        cell.column for cell in cells if not cell.complete and seed not in cell.sample.by_seed
-    ]
-    return f"seed {seed} lacks {', '.join(lacking)}" if lacking else ""
-
-
-def _earlier(series: Series) -> Iterator[str]:
-    if series.left_out:
-        yield f"runs of an earlier version left out: {series.left_out}"
-
-
-def _flags(series: Series) -> tuple[str, ...]:
-    by_seed = {
-        seed: _once("fold", {fold: run.flags for fold, run in by_fold.items()})
-        for seed, by_fold in series.by_seed.items()
-    }
-    return _once("seed", by_seed)
-
-
-def _once(word: str, flags: Mapping[Any, Sequence[str]]) -> tuple[str, ...]:
-    """Give every flag once, with the seeds or folds that have it unless all have it."""
-
-    def noted(flag: str) -> str:
-        having = [str(key) for key, found in flags.items() if flag in found]
-        return flag if len(having) == len(flags) else f"{word} {', '.join(having)}: {flag}"
-
-    return tuple(map(noted, unique(flags.values())))

@@ -8,7 +8,7 @@ from results.reports.markdown_table import markdown_table
 
 HEADER = (
     *("started", "run", "status", "method", "backbone", "group"),
-    *("protocol", "seed", "fold", "overall", "remarks"),
+    *("protocol", "seed", "fold", "overall", "notes"),
 )
 
 
@@ -29,5 +29,5 @@ def _line(entry: Entry) -> list[str]:
         str(entry.seed),
         "-" if entry.fold is None else str(entry.fold),
         prose.overall(entry.overall),
-        "; ".join([*entry.marks, *entry.reason.splitlines()[:1]]),
+        "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
     ]

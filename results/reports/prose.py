@@ -32,7 +32,8 @@ def quantity(metric: Metric, folds: Sequence[int]) -> str:
 
 def subject(conditions: Conditions) -> str:
     """Name what was measured, and how."""
-    return f"{conditions.group}, protocol {conditions.protocol}"
+    own = ", each method with its own recipe" if conditions.own_recipes else ""
+    return f"{conditions.group}, protocol {conditions.protocol}{own}"
 
 
 def marks(conditions: Conditions) -> str:
@@ -50,7 +51,7 @@ def legend(metric: Metric, second: str) -> str:
     best = "best (lowest)" if metric.lower_is_better else "best"
     return (
         f"Bold: {best}; {second}: second, on each backbone. "
-        f"*: better than the best other method at p < {ALPHA} ({test(metric)})."
+        f"*: better than the best other trained method at p < {ALPHA} ({test(metric)})."
     )
 
 
@@ -78,7 +79,7 @@ def several_signatures(signatures: Sequence[str]) -> list[str]:
 def label(row: TableRow) -> str:
     """Name the method, with a dagger if it lacks a seed or a benchmark."""
     complete = all(cell.complete for cell in row.cells)
-    return row.method if complete else row.method + DAGGER
+    return row.label if complete else row.label + DAGGER
 
 
 def mean(metric: Metric, sample: Sample) -> str:

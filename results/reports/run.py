@@ -21,6 +21,7 @@ def markdown(run: Run) -> str:
         "Size": _facts(_size(run)),
         "Spec": _facts(run.spec),
         "Environment": _facts(run.environment),
+        "Provenance": _facts(run.provenance),
     }
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
 
@@ -38,6 +39,7 @@ def _identity(run: Run) -> dict[str, Any]:
         "protocol": run.protocol,
         "marks": "; ".join(run.marks) or "none",
         "setting": run.setting,
+        "recipe": run.recipe,
         "series": run.series,
         "environment": run.environment_id,
         "folder": run.folder,

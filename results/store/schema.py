@@ -44,6 +44,7 @@ runs = sa.Table(
     Column("marks", sa.JSON, nullable=False),
     Column("flags", sa.JSON, nullable=False),
     Column("setting", sa.Text, nullable=False),
+    Column("recipe", sa.Text, nullable=False),
     Column("series", sa.Text, nullable=False),
     Column("protocol", sa.Text, nullable=False),
     Column("spec", sa.JSON, nullable=False),
@@ -55,6 +56,7 @@ runs = sa.Table(
     Column("peak_memory_bytes", sa.BigInteger, nullable=False),
     Column("train_tokens_per_second", sa.Double, nullable=False),
     Column("folder", sa.Text, nullable=False),
+    Column("provenance", sa.JSON, nullable=False),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
 )
 

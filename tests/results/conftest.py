@@ -29,8 +29,9 @@ def make_run(
         "marks": ("sample data",),
         "flags": (),
         "setting": "setting-a",
+        "recipe": "recipe-a",
         "protocol": "paper/1",
-        "spec": {"recipe": {"lr": 0.001}},
+        "spec": {"train": {"lr": 0.001, "epochs": 3}},
         "environment": {"python": "3.11", "packages": {"torch": "2.13"}},
         "environment_id": "environment-a",
         "trainable_parameters": 5,
@@ -39,6 +40,7 @@ def make_run(
         "peak_memory_bytes": 4096,
         "train_tokens_per_second": 1234.5,
         "folder": "runs/lora",
+        "provenance": {"commit": "abc"},
         "scores": tuple(
             Score(benchmark, "accuracy", "llm-adapters", True, right / 100, 100)
             for benchmark, right in (correct or {"gsm8k": 50}).items()

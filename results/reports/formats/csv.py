@@ -44,7 +44,8 @@ def _facts(table: Table) -> dict[str, Any]:
 def _who(block: Block, row: TableRow) -> dict[str, Any]:
     return {
         "backbone": block.backbone,
-        "method": row.method,
+        "method": row.label,
+        "recipe": row.recipe,
         "trainable_percent": row.trainable_percent,
         "notes": "; ".join(row.notes),
     }

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from results.analysis.metrics import Metric, metric
-from results.analysis.ranking import Cell, cells, ranks
+from results.analysis.ranking import Candidate, Cell, cells, ranks
 from results.statistics.sample import sample
 from results.statistics.test import Test, Undefined
 
@@ -18,7 +18,8 @@ def ranked(numbers: dict[str, list[float]], of: Metric = ACCURACY) -> dict[str, 
     """Rank methods by their numbers, of seeds 0, 1, 2 and so on."""
     samples = {method: sample(dict(enumerate(values))) for method, values in numbers.items()}
     seeds = frozenset(seed for one in samples.values() for seed in one.by_seed)
-    return cells(of, "gsm8k", samples, seeds)
+    candidates = {method: Candidate(one, seeds) for method, one in samples.items()}
+    return cells(of, "gsm8k", candidates)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def later(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(version.MIGRATIONS, folder)
     (folder / "versions" / "v999_later.py").write_text(
-        "from alembic import op\nrevision, down_revision = '999', '002'\n"
+        "from alembic import op\nrevision, down_revision = '999', '003'\n"
         "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
     )
     return folder
@@ -65,7 +65,7 @@ def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
 ) -> None:
     with (
         engine.connect() as connection,
-        pytest.raises(ResultsError, match=r"older version \(schema 002\).*\n.*`harness run`"),
+        pytest.raises(ResultsError, match=r"older version \(schema 003\).*\n.*`harness run`"),
     ):
         version.check(connection, "harness.db", later)
 
@@ -82,16 +82,18 @@ def first(tmp_path: Path) -> Path:
     """Give the migrations of the first version."""
     folder = tmp_path / "first"
     shutil.copytree(version.MIGRATIONS, folder)
-    (folder / "versions" / "v002_metrics_and_folds.py").unlink()
+    for later in ("v002_metrics_and_folds.py", "v003_recipe_and_provenance.py"):
+        (folder / "versions" / later).unlink()
     return folder
 
 
 def test_runs_of_the_first_schema_keep_their_accuracies(
     path: Path, first: Path, make: Make
 ) -> None:
-    run = make(started=datetime(2026, 1, 1))  # without a zone, as the first schema keeps it
+    # Without a zone, as the first schema keeps it.
+    run = make(started=datetime(2026, 1, 1), recipe="", provenance={})
     fields = {"attempt": 1} | asdict(run)
-    for name in ("fold", "flags", "scores"):
+    for name in ("fold", "flags", "recipe", "provenance", "scores"):
         del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
     with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
