@@ -13,8 +13,23 @@ from pathlib import Path
 from types import ModuleType
 
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Result
 
 SECONDS = 20
+
+RESULT = Result(
+    started=0.0,
+    seconds={},
+    environment_id="",
+    resumed=False,
+    trainable_parameters=0,
+    total_parameters=0,
+    adapter_bytes=0,
+    peak_memory_bytes=0,
+    scores=(),
+    flags=(),
+)
+"""Of a run that came to nothing."""
 
 
 class Act:
@@ -25,7 +40,7 @@ class Act:
 
     def finish(self) -> None:
         """Leave the result."""
-        self.folder.write("result.json", {})
+        self.folder.write_result(RESULT)
 
     def reach(self, name: str) -> None:
         """Say that this point was reached."""

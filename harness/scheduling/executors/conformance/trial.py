@@ -114,7 +114,8 @@ def statuses(outcomes: Sequence[Outcome], job: Job) -> list[str]:
 
 def reason(folder: RunFolder) -> str:
     """Return why the run of a folder failed; empty without a failure record."""
-    return str(folder.read("failure.json")["reason"]) if folder.has("failure.json") else ""
+    failure = folder.failure()
+    return failure.reason if failure else ""
 
 
 def unlocked(folder: RunFolder) -> bool:
