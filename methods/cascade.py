@@ -314,7 +314,14 @@ class Cascade(Routed, Adapter):
         self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (..., n) to the weighed sum of the experts, (..., m)."""
+        """Map (..., n) to the weighed sum of the experts, (..., m).
+
+        In the adapter's precision throughout: autocast would mix two in one product.
+        """
+        with torch.autocast(x.device.type, enabled=False):
+            return self._update(x)
+
+    def _update(self, x: Tensor) -> Tensor:
         tokens, S_dct = x.reshape(-1, self.n), self._spectrum(x)  # noqa: N806
         p, q = S_dct.shape
         u, energies, products = read(tokens, self._basis(q, self.n, x), self._readers(x))
