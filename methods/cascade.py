@@ -436,8 +436,7 @@ class CascadeModel(RoutedTuner, LinearTuner):
 
     adapter = Cascade
     not_mergeable = "the weights of its experts depend on the token."
-
-    pooling = Prefix()
+    hooks: tuple[Any, ...] = ()
 
     def inject_adapter(self, model: nn.Module, *args: Any, **kwargs: Any) -> None:
         """Put an adapter on the model; all that pool over prefixes share what they must know."""
@@ -447,14 +446,18 @@ class CascadeModel(RoutedTuner, LinearTuner):
             for layer in model.modules()
             if isinstance(layer, Cascade) and layer.config.pooling == "prefix"
         ]
-        if pooled:
-            self.pooling.detach()
-            self.pooling = Prefix(model)
+        self._unhook()
+        prefix = Prefix()
+        self.hooks = tuple(prefix.watch(model)) if pooled else ()
         for layer in pooled:
-            layer.prefix = self.pooling
+            layer.prefix = prefix
+
+    def _unhook(self) -> None:
+        for hook in self.hooks:
+            hook.remove()
 
     def _unload_and_optionally_merge(self, *args: Any, **kwargs: Any) -> Any:
-        self.pooling.detach()
+        self._unhook()
         return super()._unload_and_optionally_merge(*args, **kwargs)
 
     def routers(self) -> dict[str, Any]:

@@ -19,21 +19,19 @@ class Prefix:
     last pass through the model: take the backward pass of one before the next.
     """
 
-    def __init__(self, model: nn.Module | None = None) -> None:
+    def __init__(self) -> None:
         self.shape: torch.Size | None = None
         self.mask: Tensor | None = None
         self.continues = False
         self.before: dict[nn.Module, Sums] = {}
         self.after: dict[nn.Module, Sums] = {}
-        self.hooks: list[Any] = []
-        if model is not None:
-            self.hooks.append(model.register_forward_pre_hook(self._begin, with_kwargs=True))
-            self.hooks.append(model.register_forward_hook(self._end))
 
-    def detach(self) -> None:
-        """Take the hooks off the model."""
-        for hook in self.hooks:
-            hook.remove()
+    def watch(self, model: nn.Module) -> list[Any]:
+        """Watch the passes through `model`; return the hooks."""
+        return [
+            model.register_forward_pre_hook(self._begin, with_kwargs=True),
+            model.register_forward_hook(self._end),
+        ]
 
     def means(self, layer: nn.Module, x: Tensor) -> Tensor:
         """Average the tokens of x (..., tokens, n) up to each, itself included; of no text, 0.

@@ -824,7 +824,8 @@ def test_the_auxiliary_loss_and_its_gradients_equal_the_equations(fields: dict[s
     by_hand = plains(model)
     seen = watch(model)
     mask = torch.ones(2, 5, dtype=torch.long)
-    mask[0, :2] = 0  # padding counts
+    if fields.get("pooling") != "prefix":  # whose means leave padding out
+        mask[0, :2] = 0  # padding counts
     model(input_ids=text(2, 5), attention_mask=mask)
     found, expected = auxiliary(model), auxiliary_by_hand(model, by_hand, seen)
     close(found.double(), expected.double())

@@ -1,5 +1,6 @@
 """CASCADE's `prefix-pooling`: causal, and the same with the key-value cache and without it."""
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +37,8 @@ class Pooling(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.prefix = Prefix(self)
+        self.prefix = Prefix()
+        self.prefix.watch(self)
 
     def forward(self, x: Tensor, **ids_and_mask: Tensor) -> Tensor:
         return self.prefix.means(self, x)
@@ -121,6 +123,7 @@ def test_beam_search_is_refused_with_the_cache_and_works_without_it() -> None:
 
 
 def test_unloading_leaves_no_hook_on_the_model() -> None:
-    bare = adapt().unload()
-    assert not bare._forward_hooks
-    assert not bare._forward_pre_hooks
+    for model in (adapt(), copy.deepcopy(adapt())):
+        bare = model.unload()
+        assert not bare._forward_hooks
+        assert not bare._forward_pre_hooks
