@@ -40,7 +40,8 @@ made:
   from `seed`.
 - The pooling window of the router: the token itself, w_e(x) as eq. 2 writes. A token's weights
   depend on no other token, so decoding can cache keys and values, and padding and batch change
-  nothing. The literal mean over the sequence is the variant `sequence-pooling`.
+  nothing. The mean of what the token sees is the variant `prefix-pooling`, the literal mean over
+  the sequence is `sequence-pooling`.
 - The spectral statistics x_spec, of the token's channels. With e_L and e_H the sums of squares of
   the low-pass and of the high-pass half of H_n x, each divided by n, plus 1e-6, and e = e_L + e_H,
   they are ln e; the high-frequency ratio p = e_H / e; and the spectral entropy
@@ -57,10 +58,13 @@ made:
 
 Variants: `no-dct` and `no-wavelet` (either also takes away modulation and L_orth, which need both),
 `no-spatial` and `no-modulation` are the paper's ablations, `uniform-routing` (w_e = 1 / E, neither
-router nor L_bal) is one more; softmax and E are over the experts present. `sequence-pooling` puts
-the mean of x over all tokens of its sequence in place of x in eq. 10, with its statistics. A
-token's weights then see the tokens that follow it: decoding with the cache and without it differ,
-and padding and batch change the output. `small` fits layers of 32 x 32.
+router nor L_bal) is one more; softmax and E are over the experts present. `prefix-pooling` puts
+the mean of x over the token and those before it in place of x in eq. 10, with its statistics. It
+is causal; padding that the attention mask tells does not count. Decoding continues the sums with
+the key-value cache (`tuners/prefix.py`), except in beam search, which is refused.
+`sequence-pooling` puts the mean over all tokens of the sequence there. A token's weights then see
+the tokens that follow it: decoding with the cache and without it differ, and padding and batch
+change the output. `small` fits layers of 32 x 32.
 """
 
 import math
@@ -79,11 +83,12 @@ from methods.tuners.config import NativeConfig, require
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
+from methods.tuners.prefix import Prefix
 from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
 from methods.tuners.transforms import cosines, read, write
 
 Routing = Literal["spectral", "uniform"]
-Pooling = Literal["token", "sequence"]
+Pooling = Literal["token", "prefix", "sequence"]
 
 EXPERTS = ("dct", "wavelet", "spatial")
 BANDS = 3
@@ -111,7 +116,8 @@ class CascadeConfig(NativeConfig):
         spatial: Whether there is a spatial expert.
         modulation: Whether the DCT coefficients modulate the wavelet coefficients; needs both.
         routing: Whether the token weighs the experts, or all have the same weight.
-        pooling: What the router sees: the token, or the mean of its sequence.
+        pooling: What the router sees: the token, the mean of the tokens up to it, or the mean of
+            its sequence.
         lambda_bal: Factor of the load-balancing loss.
         lambda_orth: Factor of the spectral orthogonality loss.
         seed: Decides the positions of the wavelet coefficients, together with the layer's shape.
@@ -312,9 +318,17 @@ class Cascade(Routed, Adapter):
             nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
         self.g: Any = modulator(config) if config.modulates else None
         self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
+        self.prefix = Prefix()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (..., n) to the weighed sum of the experts, (..., m)."""
+        """Map (..., n) to the weighed sum of the experts, (..., m).
+
+        In the adapter's precision throughout: autocast would mix two in one product.
+        """
+        with torch.autocast(x.device.type, enabled=False):
+            return self._update(x)
+
+    def _update(self, x: Tensor) -> Tensor:
         tokens, S_dct = x.reshape(-1, self.n), self._spectrum(x)  # noqa: N806
         p, q = S_dct.shape
         u, energies, products = read(tokens, self._basis(q, self.n, x), self._readers(x))
@@ -383,10 +397,12 @@ class Cascade(Routed, Adapter):
         if self.config.pooling == "token":
             routed: Tensor = self.router(energies, semantic)
             return routed
-        pooled = x.mean(-2).reshape(-1, self.n)
-        _, energies, semantic = read(pooled, self._basis(0, self.n, x), self.router.W_sem)
-        by_sequence: Tensor = self.router(energies, semantic)
-        return by_sequence.repeat_interleave(x.shape[-2], dim=0)
+        by_prefix = self.config.pooling == "prefix"
+        pooled = self.prefix.means(self, x) if by_prefix else x.mean(-2)
+        tokens, none = pooled.reshape(-1, self.n), self._basis(0, self.n, x)
+        _, energies, semantic = read(tokens, none, self.router.W_sem)
+        weights: Tensor = self.router(energies, semantic)
+        return weights if by_prefix else weights.repeat_interleave(x.shape[-2], dim=0)
 
     def collect(self) -> Tensor | None:
         """Return lambda_bal L_bal + lambda_orth L_orth of the last pass in training, once."""
@@ -420,6 +436,29 @@ class CascadeModel(RoutedTuner, LinearTuner):
 
     adapter = Cascade
     not_mergeable = "the weights of its experts depend on the token."
+    hooks: tuple[Any, ...] = ()
+
+    def inject_adapter(self, model: nn.Module, *args: Any, **kwargs: Any) -> None:
+        """Put an adapter on the model; all that pool over prefixes share what they must know."""
+        super().inject_adapter(model, *args, **kwargs)
+        pooled = [
+            layer
+            for layer in model.modules()
+            if isinstance(layer, Cascade) and layer.config.pooling == "prefix"
+        ]
+        self._unhook()
+        prefix = Prefix()
+        self.hooks = tuple(prefix.watch(model)) if pooled else ()
+        for layer in pooled:
+            layer.prefix = prefix
+
+    def _unhook(self) -> None:
+        for hook in self.hooks:
+            hook.remove()
+
+    def _unload_and_optionally_merge(self, *args: Any, **kwargs: Any) -> Any:
+        self._unhook()
+        return super()._unload_and_optionally_merge(*args, **kwargs)
 
     def routers(self) -> dict[str, Any]:
         """List the active adapters by the name of their layer: each keeps its own weights."""
@@ -459,6 +498,7 @@ method = Method(
         "no-spatial": {"spatial": False},
         "no-modulation": {"modulation": False},
         "uniform-routing": {"routing": "uniform"},
+        "prefix-pooling": {"pooling": "prefix"},
         "sequence-pooling": {"pooling": "sequence"},
         "small": {"K_dct": 200, "K_wav": 100, "r": 8},
     },

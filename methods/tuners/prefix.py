@@ -1,0 +1,80 @@
+"""Means over the tokens up to each token, which a key-value cache continues."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+Sums = tuple[Tensor, Tensor]
+
+
+class Prefix:
+    """What layers must know of a pass through the model, to pool over the prefix of each token.
+
+    Hooks on the model find out: which tokens are padding, from a mask (batch, tokens), and what
+    the layers had summed up when the key-value cache was written. The sums go with the cache. A
+    cache that has changed since, by beam search or cropping, has lost them, and a layer refuses it.
+
+    Under gradient checkpointing layers run again within the backward pass, and see the mask of the
+    last pass through the model: take the backward pass of one before the next.
+    """
+
+    def __init__(self) -> None:
+        self.shape: torch.Size | None = None
+        self.mask: Tensor | None = None
+        self.continues = False
+        self.before: dict[nn.Module, Sums] = {}
+        self.after: dict[nn.Module, Sums] = {}
+
+    def watch(self, model: nn.Module) -> list[Any]:
+        """Watch the passes through `model`; return the hooks."""
+        return [
+            model.register_forward_pre_hook(self._begin, with_kwargs=True),
+            model.register_forward_hook(self._end),
+        ]
+
+    def means(self, layer: nn.Module, x: Tensor) -> Tensor:
+        """Average the tokens of x (..., tokens, n) up to each, itself included; of no text, 0.
+
+        Raises:
+            RuntimeError: The pass continues a key-value cache that has lost the layer's sums.
+        """
+        of_text = x.shape[:-1] == self.shape  # not of an image, whose mask would be another
+        counted = x.new_ones(*x.shape[:-1], 1)
+        if of_text and self.mask is not None:
+            counted = self.mask[:, -x.shape[-2] :, None].to(x.dtype)
+        sums, counts = (x * counted).cumsum(-2), counted.cumsum(-2)
+        if of_text and self.continues:
+            earlier_sums, earlier_counts = self._earlier(layer)
+            sums, counts = sums + earlier_sums, counts + earlier_counts
+        if of_text:
+            self.after[layer] = (sums[:, -1:].detach().clone(), counts[:, -1:].clone())
+        return sums / counts.clamp(min=1)
+
+    def _earlier(self, layer: nn.Module) -> Sums:
+        if layer not in self.before:
+            raise RuntimeError(
+                "Pooling over the prefix cannot continue this key-value cache: other adapters "
+                "wrote it, or it was changed since, as beam search and cropping do. Decode "
+                "greedily or by sampling, or with use_cache=False."
+            )
+        return self.before[layer]
+
+    def _begin(self, model: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        given = [kwargs.get(name) for name in ("input_ids", "inputs_embeds")]
+        tokens: Any = next((one for one in (*given, *args) if one is not None), None)
+        self.shape = None if tokens is None else tokens.shape[:2]
+        mask = kwargs.get("attention_mask")
+        self.mask = mask if isinstance(mask, Tensor) and mask.ndim == 2 else None  # noqa: PLR2004
+        cache: Any = kwargs.get("past_key_values")
+        self.continues = cache is not None and bool(cache.get_seq_length() > 0)
+        keys, sums = getattr(cache, "prefix", (None, {}))
+        # Whatever rearranges a cache makes new tensors of it.
+        unchanged = self.continues and cache.layers[0].keys is keys
+        self.before, self.after = sums if unchanged else {}, {}
+
+    def _end(self, model: nn.Module, args: Any, output: Any) -> None:
+        cache = getattr(output, "past_key_values", None)
+        if cache is not None:
+            cache.prefix = (cache.layers[0].keys, self.after)
+        self.before, self.after = {}, {}
