@@ -9,7 +9,7 @@ that C^T S D is an inverse two-dimensional transform. Per layer a of shape (n), 
 Z = alpha C G D^T its spectrum,
 
     grad a_k  = Z[l1_k, l2_k]
-    grad l1_k = a_k / 2 (Z[l1_k + 1, l2_k] - Z[l1_k - 1, l2_k])   within +-1; l2 likewise
+    grad l1_k = a_k / 2 (Z[l1_k + 1, l2_k] - Z[l1_k - 1, l2_k])   clamped to [-1, 1]; l2 likewise
 
 Learning alternates: 10 steps of coefficients, 20 of locations, and so on through the first tenth of
 the training; then the coefficients alone. n of the numbers are coefficients and 2 n are locations:
@@ -43,7 +43,6 @@ An adapter cast to bfloat16, as DeepSpeed does, has only a few hundred locations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import torch
@@ -54,6 +53,7 @@ from transformers import PreTrainedModel
 from methods.contract import Method, register, require, targeted
 from methods.training.hooks import Plan, StepHooks
 from methods.tuners.adapter import Adapter
+from methods.tuners.constants import constant
 from methods.tuners.linear import LinearTuner
 
 
@@ -94,7 +94,7 @@ class LoCAConfig(PeftConfig):
             self.target_modules = set(self.target_modules)
 
 
-@cache
+@constant
 def _phase(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Return what turns the Fourier transform of a reordered vector into its cosine transform."""
     k = torch.arange(size // 2 + 1, dtype=torch.float64, device="cpu")
