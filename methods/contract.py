@@ -38,7 +38,7 @@ class Method:
             used them (`rosa-paper`), and `small` where the defaults need layers larger than those
             of a test model. `dls` may be among the fields: see `layer_selection`.
         starts_at_base: Whether the model computes before the first step what it computed without
-            the adapter, with the default fields.
+            the adapter, with the default fields, or with those of `small` where it has one.
         check: Raises a ValueError that names layer, value and limit where a configuration does not
             fit the bare model and PEFT would not say so.
         notes: Says of an adapted model what PEFT adjusted, one line each.

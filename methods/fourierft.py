@@ -19,8 +19,9 @@ The configuration is that of the DyPAM paper's baseline: n = 120,000 on all line
 parameter percentages imply; alpha is left at PEFT's default of 150. The RoSA paper has no
 FourierFT.
 
-Variants: `dypam-paper`, `zero-start`, and `small` (n = 128, and alpha = 10 to give the update about
-the size that it has in the paper).
+Variants: `dypam-paper`, `zero-start`, and `small` (n = 128, starts at W). In matrices as small as
+those of `tiny` an update from N(0, 1) is as large as W: with it, `small` scores 1 % on the sample
+data of mathematics, and 84 % from W.
 """
 
 from peft import FourierFTConfig
@@ -57,11 +58,10 @@ method = Method(
     defaults={"n_frequency": 120_000, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
-    starts_at_base=False,
     check=check,
     variants={
         "dypam-paper": {},
         "zero-start": {"init_weights": True},
-        "small": {"n_frequency": 128, "scaling": 10.0},
+        "small": {"n_frequency": 128, "init_weights": True},
     },
 )

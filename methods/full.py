@@ -9,7 +9,7 @@ Each module that owns parameters is replaced by a layer with the frozen module a
 of it (`tuners/copies.py`), which starts equal to it. So the model starts at the base,
 `disable_adapter` and `unload` give it back, and what is saved is an adapter like any other, as
 large as the model in float32, and larger by the second of two tied embeddings. `merge_and_unload`
-puts the copies in the place of the frozen weights, and `merge_adapter` does until `unmerge_adapter`.
+puts the copies in the place of the frozen weights, `merge_adapter` does so until `unmerge_adapter`.
 A module that owns parameters beside modules within it, as Mamba's mixer does, is copied as a whole.
 
 The copies are float32 and are cast to the precision of the base where they compute. Kept in

@@ -9,7 +9,7 @@ that C^T S D is an inverse two-dimensional transform. Per layer a of shape (n), 
 Z = alpha C G D^T its spectrum,
 
     grad a_k  = Z[l1_k, l2_k]
-    grad l1_k = a_k / 2 (Z[l1_k + 1, l2_k] - Z[l1_k - 1, l2_k])   within +-1; l2 likewise
+    grad l1_k = a_k / 2 (Z[l1_k + 1, l2_k] - Z[l1_k - 1, l2_k])   clamped to [-1, 1]; l2 likewise
 
 Learning alternates: 10 steps of coefficients, 20 of locations, and so on through the first tenth of
 the training; then the coefficients alone. n of the numbers are coefficients and 2 n are locations:

@@ -30,13 +30,16 @@ Liu et al., 2026. SMoA: Spectrum Modulation Adapter for Parameter-Efficient Fine
 
 The decompositions are in float32, on a GPU where there is one. Since another machine may order near
 ties differently, the two orders are saved with the adapter. They are also kept on disk, below
-`$XDG_CACHE_HOME` or `~/.cache`, by the SHA-256 of the weight: a backbone is decomposed once.
+`$XDG_CACHE_HOME` or `~/.cache`, by the SHA-256 of the weight: a backbone is decomposed once, or in
+each run where that folder cannot be written. An adapter takes its orders when they are first
+needed; one that is loaded has them from its file, and nothing is decomposed.
 
 Variants: `smoa-script` (r = 8, alpha = 8), the defaults of the code's training script; `small`, for
 test models, with uneven splits.
 """
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -157,7 +160,7 @@ def _read(file: Path, shape: torch.Size) -> dict[str, Tensor] | None:
     """Read the orders, or None if there are none or the file is damaged."""
     try:
         orders = load_file(file)
-    except (FileNotFoundError, SafetensorError):
+    except (OSError, SafetensorError):
         return None
     found = {name: sorted(order.tolist()) for name, order in orders.items()}
     rows, columns = map(range, shape)
@@ -166,11 +169,20 @@ def _read(file: Path, shape: torch.Size) -> dict[str, Tensor] | None:
 
 
 def _write(file: Path, orders: dict[str, Tensor]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=file.parent) as folder:
-        unpublished = Path(folder) / file.name
-        save_file(orders, unpublished)
-        unpublished.replace(file)
+    """Write the orders, or warn: the file spares time and decides nothing."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=file.parent) as folder:
+            unpublished = Path(folder) / file.name
+            save_file(orders, unpublished)
+            unpublished.replace(file)
+    except (OSError, SafetensorError):
+        # The same text for every weight, so that Python shows it once.
+        warnings.warn(
+            f"SMoA cannot write to {file.parent}, so that each run decomposes the backbone. Set "
+            "XDG_CACHE_HOME to a folder that can be written.",
+            stacklevel=2,
+        )
 
 
 def _decompose(weight: Tensor) -> dict[str, Tensor]:
@@ -209,8 +221,9 @@ class SMoA(Adapter):
     """The blocks of one linear layer.
 
     Attributes:
-        row_order: The rows of W by spectral role, (out,), int32.
-        column_order: Its columns, (in,), int32.
+        row_order: The rows of W by spectral role, (out,), int32; -1 until they are taken.
+        column_order: Its columns, (in,), int32; likewise.
+        ordered: Whether the orders are taken, from the weight or from a file.
     """
 
     row_order: Tensor
@@ -222,20 +235,24 @@ class SMoA(Adapter):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks: Any = nn.ModuleList(Block(*shape, scale) for shape in config.blocks(linear))
         self.frozen = (linear,)  # in a tuple, so that it is no part of the adapter
-        for name, order in self._orders(linear.weight).items():
-            self.register_buffer(name, order.to(linear.weight.device))
-        self._take_anchors()
+        for name, size in zip(("row_order", "column_order"), linear.weight.shape, strict=True):
+            not_taken = torch.full((size,), -1, dtype=torch.int32, device=linear.weight.device)
+            self.register_buffer(name, not_taken)
+        self.ordered = False
 
-    def _orders(self, weight: Tensor) -> dict[str, Tensor]:
-        """Return the orders of the weight, or any while the parameters are without values.
+    @torch.inference_mode(mode=False)  # else what is taken while evaluating could not train
+    def take_orders(self) -> None:
+        """Take orders and anchors from the frozen weight, unless they are taken.
 
-        So it is when parameters are counted, and under PEFT's `low_cpu_mem_usage`, where the orders
-        come with the values.
+        While the parameters are without values, as where they are counted, any orders will do.
         """
+        if self.ordered:
+            return
         if not self.blocks[0].A.is_meta:
-            return spectral_orders(weight)
-        rows, columns = (torch.arange(size, dtype=torch.int32) for size in weight.shape)
-        return {"row_order": rows, "column_order": columns}
+            for name, order in spectral_orders(self.frozen[0].weight).items():
+                self.get_buffer(name).copy_(order)
+            self.ordered = True
+        self._take_anchors()
 
     def _take_anchors(self) -> None:
         weight = self.frozen[0].weight.detach()
@@ -252,11 +269,14 @@ class SMoA(Adapter):
         self, state_dict: dict[str, Any], prefix: str, *arguments: Any
     ) -> None:
         super()._load_from_state_dict(state_dict, prefix, *arguments)
-        if f"{prefix}row_order" in state_dict:
+        # An adapter may have been saved before it took its orders.
+        if f"{prefix}row_order" in state_dict and bool((self.row_order >= 0).all()):
             self._take_anchors()  # those of the loaded orders
+            self.ordered = True
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to the update's share of the output, (..., out)."""
+        self.take_orders()
         # From a matrix and by int64, selecting is ten times as fast.
         flat = self.dropout(x).reshape(-1, x.shape[-1])
         ordered = flat.index_select(1, self.column_order.long())
@@ -267,6 +287,7 @@ class SMoA(Adapter):
 
     def weight_update(self) -> Tensor:
         """Return (alpha / r) P_out^T diag(dM_1, ..., dM_K) P_in, (out, in)."""
+        self.take_orders()
         like: Tensor = self.blocks[0].A
         update = like.new_zeros(len(self.row_order), len(self.column_order))
         for block, rows, columns in self._places():

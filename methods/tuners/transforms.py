@@ -1,16 +1,13 @@
-"""Orthonormal transforms of a layer's channels: cosine (DCT-II) and Haar, dense, fast and fused.
-
-What depends on sizes alone is made once for all layers of a size, out of inference mode, in which
-it could not be used for training later.
-"""
+"""Orthonormal transforms of a layer's channels: cosine (DCT-II) and Haar, dense, fast and fused."""
 
 import math
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
+
+from methods.tuners.constants import constant
 
 BLOCK = 32
 """Channels that are transformed by one small matrix product, at most."""
@@ -19,8 +16,7 @@ PIECE = 128
 """Channels, or pairs of them, whose products are summed at a time."""
 
 
-@cache
-@torch.inference_mode(False)
+@constant
 def cosines(rows: int, n: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Make the first rows of the orthonormal DCT-II basis, (rows, n)."""
     i = torch.arange(rows, device="cpu")[:, None]
@@ -30,8 +26,7 @@ def cosines(rows: int, n: int, device: torch.device, dtype: torch.dtype) -> Tens
     return basis.to(device, dtype)
 
 
-@cache
-@torch.inference_mode(False)
+@constant
 def _phase(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Return what turns the Fourier transform of a reordered vector into its cosine transform."""
     k = torch.arange(size // 2 + 1, dtype=torch.float64, device="cpu")
@@ -61,8 +56,7 @@ def idct(z: Tensor) -> Tensor:
     return x
 
 
-@cache
-@torch.inference_mode(False)
+@constant
 def pairwise(channels: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Make the Haar analysis of some channels, which is its own inverse, (channels, channels)."""
     pair = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64, device="cpu")

@@ -71,12 +71,12 @@ def bone(layer: Any, w: Tensor) -> Tensor:  # input c is number c mod r of its g
     return torch.stack([w[:, c] + d[c % len(d)] for c in range(INPUTS)], dim=1)
 
 
-def fourierft(layer: Any, w: Tensor) -> Tensor:  # eq. 2 to 4; alpha = 10
+def fourierft(layer: Any, w: Tensor) -> Tensor:  # eq. 2 to 4; alpha = 150
     p, q = torch.arange(OUTPUTS).double()[:, None], torch.arange(INPUTS).double()
     (j, k), spectrum = layer.indices["default"], layer.fourierft_spectrum["default"]
     for i in range(128):
         wave = torch.cos(2 * math.pi * (p * j[i] / OUTPUTS + q * k[i] / INPUTS))
-        w = w + 10 * spectrum[i] * wave / (OUTPUTS * INPUTS)
+        w = w + 150 * spectrum[i] * wave / (OUTPUTS * INPUTS)
     return w
 
 
@@ -150,11 +150,24 @@ def test_exact_oft_rotates_and_keeps_all_angles_between_rows_but_the_series_does
     assert change[1] < EXACT < 1e-3 < change[0]
 
 
+def test_fourierft_starts_at_the_base_in_small_and_away_from_it_in_the_papers_fields() -> None:
+    method = plugins.method("fourierft")
+    papers, small = (method.configure(**method.variants[v]) for v in ("dypam-paper", "small"))
+    assert (papers.init_weights, papers.scaling) == (False, 150)
+    assert (small.init_weights, small.scaling) == (True, 150)
+    assert torch.equal(
+        fresh("fourierft")(input_ids=TEXT).logits,
+        build("qwen2-mha").double()(input_ids=TEXT).logits,
+    )
+
+
 @torch.no_grad()
-@pytest.mark.parametrize("name", ["fourierft", "c3a"])
-def test_the_default_starts_away_from_the_base_and_zero_start_at_it(name: str) -> None:
+@pytest.mark.parametrize(("name", "start"), [("fourierft", {"init_weights": False}), ("c3a", {})])
+def test_the_default_starts_away_from_the_base_and_zero_start_at_it(
+    name: str, start: dict[str, Any]
+) -> None:
     base = build("qwen2-mha").double()(input_ids=TEXT).logits
-    assert (fresh(name)(input_ids=TEXT).logits - base).abs().max() > 1e-3
+    assert (fresh(name, **start)(input_ids=TEXT).logits - base).abs().max() > 1e-3
     zero = fresh(name, **plugins.method(name).variants["zero-start"])
     assert torch.equal(zero(input_ids=TEXT).logits, base)
 

@@ -1,5 +1,6 @@
 """SMoA decomposes a weight once: the orders of its coordinates are kept on disk, by content."""
 
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,6 +35,7 @@ def layer(seed: int = 0) -> nn.Linear:
 
 def construct(linear: nn.Linear) -> Orders:
     adapter = SMoA(linear, SMoAConfig(r=2, K=2))
+    adapter.take_orders()
     return {"row_order": adapter.row_order, "column_order": adapter.column_order}
 
 
@@ -70,7 +72,7 @@ def test_a_second_construction_leaves_the_file_alone(cache: Path) -> None:
 
 def test_adapters_with_other_hyperparameters_share_the_file(cache: Path) -> None:
     construct(layer())
-    SMoA(layer(), SMoAConfig(r=5, K=3, alpha=1.0))
+    SMoA(layer(), SMoAConfig(r=5, K=3, alpha=1.0)).take_orders()
     assert only_file(cache)
 
 
@@ -162,6 +164,31 @@ def test_without_the_variable_the_folder_is_that_of_the_user(
     assert only_file(tmp_path / "home" / ".cache" / "peft-proving-ground" / "smoa")
 
 
+def test_where_the_folder_cannot_be_written_orders_are_computed_and_one_warning_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [construct(layer(seed)) for seed in (0, 1)]
+    occupied = tmp_path / "file"
+    occupied.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(occupied))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        found = [construct(layer(seed)) for seed in (0, 1)]
+    assert all(map(same, found, expected))
+    (warning,) = caught
+    assert "SMoA cannot write to" in str(warning.message)
+
+
+def test_a_file_that_cannot_be_read_is_computed_instead(cache: Path) -> None:
+    expected = construct(layer())
+    file = only_file(cache)
+    file.unlink()
+    file.mkdir()
+    with pytest.warns(UserWarning, match="SMoA cannot write to"):
+        found = construct(layer())
+    assert same(found, expected)
+
+
 def test_counting_parameters_decomposes_nothing(cache: Path) -> None:
     with torch.device("meta"):
         adapted = method.adapt(build(MODEL), method.configure())
@@ -187,20 +214,50 @@ def test_a_saved_adapter_keeps_its_orders_where_the_disk_has_others(
     cache: Path, tmp_path: Path
 ) -> None:
     adapted = trained()
+    expected = logits(adapted)
     adapted.save_pretrained(str(tmp_path / "adapter"))
     for file in cache.iterdir():
         turn_round(file)
     reloaded = PeftModel.from_pretrained(build(MODEL), tmp_path / "adapter").eval()
-    assert torch.equal(logits(reloaded), logits(adapted))
+    assert torch.equal(logits(reloaded), expected)
 
 
-def test_loading_with_low_memory_use_decomposes_nothing(cache: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("low_cpu_mem_usage", [False, True])
+def test_loading_decomposes_nothing(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, low_cpu_mem_usage: bool
+) -> None:
     adapted = trained()
+    expected = logits(adapted)
     adapted.save_pretrained(str(tmp_path / "adapter"))
     for file in cache.iterdir():
         file.unlink()
-    reloaded = PeftModel.from_pretrained(
-        build(MODEL), tmp_path / "adapter", low_cpu_mem_usage=True
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("a weight is decomposed")
+
+    monkeypatch.setattr(torch.linalg, "svd", fail)
+    loaded = PeftModel.from_pretrained(
+        build(MODEL), tmp_path / "adapter", low_cpu_mem_usage=low_cpu_mem_usage
     ).eval()
-    assert torch.equal(logits(reloaded), logits(adapted))
-    assert not list(cache.iterdir())
+    assert torch.equal(logits(loaded), expected)
+    with pytest.raises(AssertionError, match="a weight is decomposed"):
+        logits(method.adapt(build(MODEL), method.configure()))
+
+
+def test_an_adapter_that_is_saved_before_its_first_use_takes_its_orders_when_loaded(
+    tmp_path: Path,
+) -> None:
+    adapted = trained()
+    adapted.save_pretrained(str(tmp_path / "adapter"))
+    loaded = PeftModel.from_pretrained(build(MODEL), tmp_path / "adapter").eval()
+    assert torch.equal(logits(loaded), logits(adapted))
+
+
+def test_orders_that_are_taken_while_evaluating_serve_training_too() -> None:
+    adapted = method.adapt(build(MODEL), method.configure())
+    ids = torch.arange(3, 20)[None]
+    with torch.inference_mode():
+        adapted(input_ids=ids)
+    adapted(input_ids=ids, labels=ids).loss.backward()
+    gradients = [p.grad for p in adapted.parameters() if p.requires_grad]
+    assert all(gradient is not None for gradient in gradients)

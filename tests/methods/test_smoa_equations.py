@@ -86,9 +86,16 @@ def linear(out: int, width: int, weight: Tensor | None = None) -> nn.Linear:
     return layer
 
 
+def fresh(layer: nn.Linear, **fields: Any) -> Any:
+    """Put SMoA on the layer and take its orders, which else the first pass does."""
+    adapter = SMoA(layer, SMoAConfig(**fields))
+    adapter.take_orders()
+    return adapter
+
+
 def trained(layer: nn.Linear, **fields: Any) -> Any:
     """Put SMoA with random weights on the layer."""
-    return randomise(SMoA(layer, SMoAConfig(**{**FIELDS, **fields}))).eval()
+    return randomise(fresh(layer, **{**FIELDS, **fields})).eval()
 
 
 def randomise(module: Any) -> Any:
@@ -144,7 +151,7 @@ def test_orders_sort_rows_and_columns_by_their_energy_weighted_singular_index(
     out: int, width: int
 ) -> None:
     layer = linear(out, width)
-    adapter = SMoA(layer, SMoAConfig(**FOUR))
+    adapter = fresh(layer, **FOUR)
     rows, columns = orders_by_hand(layer.weight)
     assert adapter.row_order.tolist() == rows
     assert adapter.column_order.tolist() == columns
@@ -153,7 +160,7 @@ def test_orders_sort_rows_and_columns_by_their_energy_weighted_singular_index(
 
 
 def test_the_orders_are_saved_as_integers_and_the_anchors_are_not() -> None:
-    state = SMoA(linear(9, 7), SMoAConfig(**FIELDS)).state_dict()
+    state = fresh(linear(9, 7), **FIELDS).state_dict()
     assert {name for name in state if "blocks" not in name} == {"row_order", "column_order"}
     assert state["row_order"].dtype == state["column_order"].dtype == torch.int32
     assert not [name for name in state if name.endswith(".M")]
@@ -169,7 +176,7 @@ def test_shuffled_blocks_of_a_weight_are_found_largest_singular_values_first(
     # The SVD of a block-diagonal matrix is that of its blocks, so that the roles of the rows of
     # block k are between the first and the last index of its singular values.
     weight, rows, columns = of_blocks(out, width, ranks)
-    adapter = SMoA(linear(out, width, weight), SMoAConfig(r=3, K=3))
+    adapter = fresh(linear(out, width, weight), r=3, K=3)
     found_rows = parts(adapter.row_order.tolist(), 3)
     found_columns = parts(adapter.column_order.tolist(), 3)
     assert [set(part) for part in found_rows] == [set(part) for part in rows]
@@ -186,7 +193,7 @@ def test_shuffled_blocks_of_a_weight_are_found_largest_singular_values_first(
 @every_shape
 def test_anchors_are_the_diagonal_blocks_of_the_sorted_weight(out: int, width: int) -> None:
     layer = linear(out, width)
-    adapter: Any = SMoA(layer, SMoAConfig(**FOUR))
+    adapter = fresh(layer, **FOUR)
     rows, columns = (parts(order, 3) for order in orders_by_hand(layer.weight))
     for rows_k, columns_k, block in zip(rows, columns, adapter.blocks, strict=True):
         assert block.M.shape == (len(rows_k), len(columns_k))
@@ -204,7 +211,7 @@ def test_rows_columns_and_ranks_are_split_evenly_with_the_remainder_in_front(
     smaller = min(out, width)
     count = data.draw(st.integers(1, smaller))
     r = data.draw(st.integers(count, smaller))
-    adapter: Any = SMoA(linear(out, width), SMoAConfig(r=r, K=count))
+    adapter = fresh(linear(out, width), r=r, K=count)
     expected = list(zip(sizes(out, count), sizes(width, count), sizes(r, count), strict=True))
     assert [(len(b.B), b.A.shape[1], len(b.A)) for b in adapter.blocks] == expected
     assert [b.B.shape[1] for b in adapter.blocks] == sizes(r, count)

@@ -1,0 +1,28 @@
+"""Tensors that depend on sizes alone, made once for all layers of a size."""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec
+
+import torch
+from torch import Tensor
+
+P = ParamSpec("P")
+
+
+def constant(make: Callable[P, Tensor]) -> Callable[P, Tensor]:
+    """Keep what `make` returns, by its arguments.
+
+    It is made out of inference mode, in which it could not be used for training later. Nothing is
+    kept of what is made under `FakeTensorMode`: it has no values and belongs to that mode.
+    """
+    ordinary = torch.inference_mode(mode=False)(make)
+    kept = cache(ordinary)
+
+    @wraps(make)
+    def get(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+        fake = type(torch.empty(0, device="cpu")) is not Tensor
+        found: Tensor = ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
+        return found
+
+    return get
