@@ -6,9 +6,8 @@ Nothing is imported until it is asked for. No other distribution takes the name 
 import ast
 import pkgutil
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,7 +27,6 @@ PACKAGES: dict[Kind, str] = {
     "executors": "harness.scheduling.executors",
 }
 OF_PEFT = "peft:"
-SHARED = ("methods.tuners.", "methods.training.")
 SHARED_FILES = {"contract", "form", "prompts"}
 """Files beside the plugins that are none."""
 
@@ -102,48 +100,26 @@ def group_of(benchmark_name: str) -> str:
 
 def docstring(kind: Kind, name: str) -> str:
     """Read the docstring of a plugin's file without importing it."""
-    return ast.get_docstring(ast.parse(_source(kind, name).read_text())) or ""
+    return ast.get_docstring(ast.parse(source_path(kind, name).read_text())) or ""
 
 
-def source_hash(name: str) -> str:
-    """Hash the source of a method, so that a changed method is another method to the store.
-
-    That is its file and the files of `methods/tuners` and `methods/training` that it builds on; of
-    `peft:TYPE`, the version of PEFT.
-    """
-    if name.startswith(OF_PEFT):
-        return sha256(f"peft {version('peft')}".encode()).hexdigest()
-    total = sha256()
-    for path in _with_imports(_source("methods", name)):
-        total.update(path.read_bytes())
-    return total.hexdigest()
-
-
-def _with_imports(path: Path) -> list[Path]:
-    """List a file and what it imports from the shared parts of `methods`, each once."""
-    found = [path]
-    for one in found:
-        for node in ast.walk(ast.parse(one.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SHARED):
-                spec = find_spec(str(node.module))
-                assert spec is not None
-                if (place := Path(str(spec.origin))) not in found:
-                    found.append(place)
-    return found
-
-
-def _load(kind: Kind, name: str) -> Any:
+def entry(kind: Kind, name: str) -> EntryPoint:
+    """Say which module offers a plugin, and by which name."""
     if name in _files(kind):
-        return getattr(import_module(f"{PACKAGES[kind]}.{name}"), OFFERS[kind])
-    return _entry_points(kind)[name].load()
+        return EntryPoint(name, f"{PACKAGES[kind]}.{name}:{OFFERS[kind]}", f"harness.{kind}")
+    return _entry_points(kind)[name]
 
 
-def _source(kind: Kind, name: str) -> Path:
-    ours = name in _files(kind)
-    spec = find_spec(f"{PACKAGES[kind]}.{name}" if ours else _entry_points(kind)[name].module)
+def source_path(kind: Kind, name: str) -> Path:
+    """Find the file of a plugin; imports the packages that it lies in."""
+    spec = find_spec(entry(kind, name).module)
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin)
+
+
+def _load(kind: Kind, name: str) -> Any:
+    return entry(kind, name).load()
 
 
 @cache

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from harness import plugins
 from harness.errors import UserError, unknown
 from harness.planning.parse import MethodRequest
+from harness.planning.source import source_hash
 from harness.spec.spec import MethodSpec
 from methods.contract import Method, hyperparameters
 from methods.training.layer_selection import LayerSelection
@@ -38,7 +39,7 @@ def complete(request: MethodRequest) -> MethodSpec:
         name=request.name,
         label=_label(name, base, chosen),
         fields=chosen,
-        source=plugins.source_hash(request.name),
+        source=source_hash(request.name),
     )
 
 

@@ -1,0 +1,131 @@
+"""The source of a method, hashed, so that a changed method is another method to the store.
+
+What is hashed is the syntax of the definitions that the method reaches by name, in whatever file
+they lie. So a mended docstring, comment or error message, a title, a variant or a capability
+renames no run, and a mended formula always does. Reached is what is named
+
+- in `method = Method(...)`, by the fields in `ROOTS`;
+- in a reached definition, if it lies in `methods` or in the plugin's own package;
+- in what happens when the method's file is imported: in every file that this runs, statements such
+  as `register(Config, Tuner)` or a patch of PEFT, and definitions that the project decorates.
+
+Scopes are not told apart: a local variable that has the name of a definition of its file reaches
+it. Not seen are names that are computed, as in `globals()[name]`, and classes that nothing names
+because `__init_subclass__` of their base collects them.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import methods
+from harness import plugins
+from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
+
+ROOTS = {"config", "hooks", "auxiliary_loss"}
+"""The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is
+in the fields of the spec, which are hashed themselves; the others describe, count or refuse."""
+
+METHOD = Definition("methods.contract", "Method")
+"""A part of the harness: its name counts, its code does not."""
+
+
+def source_hash(name: str) -> str:
+    """Hash the source of a method; of `peft:TYPE`, the version of PEFT."""
+    if name.startswith(plugins.OF_PEFT):
+        return sha256(f"peft {version('peft')}".encode()).hexdigest()
+    return hash_of(reached(name))
+
+
+def reached(name: str) -> dict[Definition, str]:
+    """List what a method reaches, in canonical form."""
+    entry = plugins.entry("methods", name)
+    packages = packages_of(entry.module, plugins.source_path("methods", name))
+    return reached_in(packages, entry.module, entry.attr)
+
+
+def packages_of(module: str, path: Path) -> dict[str, Path]:
+    """Say where imports are followed: `methods`, and the package of a file or the files beside it.
+
+    Args:
+        module: Dotted name of the file.
+        path: The file.
+
+    Returns:
+        By the first part of a dotted name the folder, or the file without its suffix.
+    """
+    depth = module.count(".") + (path.name == "__init__.py")
+    beside = {file.stem: file.with_suffix("") for file in path.parent.glob("*.py")}
+    own = {module.partition(".")[0]: path.parents[depth - 1]} if depth else beside
+    return {**own, "methods": Path(methods.__path__[0])}
+
+
+def hash_of(forms: Mapping[Definition, str]) -> str:
+    """Hash definitions under their bare names; where two share one, under those of their files."""
+    shared = Counter(name for _, name in forms)
+
+    def label(module: str, name: str) -> str:
+        return f"{module}.{name}" if name and shared[name] > 1 else name
+
+    lines = (
+        f"{label(*one)}: {REFERENCE.sub(lambda found: label(*found.groups()), form)}"
+        for one, form in forms.items()
+    )
+    return sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+
+def reached_in(packages: Mapping[str, Path], module: str, offered: str) -> dict[Definition, str]:
+    """List what the method `offered` by a file reaches in `packages`, in canonical form."""
+    files, forms = Files(packages), dict[Definition, str]()
+    new = {Definition(one.name, "") for one in files.imported_by(module)}
+    new |= references("".join(files.find(f"{module}.{offered}")))
+    while new:
+        written = {one: _form(files, one, offered) for one in new}
+        forms |= written
+        new = {one for form in written.values() for one in references(form)} - forms.keys()
+    return {one: form for one, form in forms.items() if form}
+
+
+def _form(files: Files, definition: Definition, offered: str) -> str:
+    """Write a definition; of a method, without what describes it."""
+    module, name = files.module(definition.module), definition.name
+    assert module is not None
+    if definition == METHOD:
+        return ""
+    if name == "*":
+        return "".join(
+            reference(Definition(module.name, one)) for one in sorted(module.definitions)
+        )
+    if not name:
+        stars = "".join(files.meanings(module, "*"))
+        return (files.form(module, _run(files, module)) + stars).removeprefix("[]")
+    nodes: list[Any] = module.definitions[name]
+    if name in {offered, plugins.OFFERS["methods"]}:
+        nodes = [_without_description(files, node) for node in nodes]
+    return files.form(module, nodes)
+
+
+def _run(files: Files, module: Module) -> list[ast.stmt]:
+    """List the statements that do more than define, or define by code of the project."""
+    found = [*module.statements]
+    for node in [one for nodes in module.definitions.values() for one in nodes]:
+        value = getattr(node, "value", None)
+        calls = [*getattr(node, "decorator_list", []), *getattr(node, "keywords", [])]
+        calls += [value.func] if isinstance(value, ast.Call) else []
+        found += [node] * bool(references(files.form(module, calls)) - {METHOD})
+    return found
+
+
+def _without_description(files: Files, node: Any) -> Any:
+    """Leave fields out of a call of `Method`, of a subclass, or of `replace`."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
+        return node
+    contract: Any = files.module(METHOD.module)
+    (method,) = contract.definitions[METHOD.name]
+    fields = {ast.unparse(one.target) for one in method.body if isinstance(one, ast.AnnAssign)}
+    kept = [one for one in node.value.keywords if one.arg not in fields - ROOTS]
+    return ast.Call(node.value.func, node.value.args, kept)
