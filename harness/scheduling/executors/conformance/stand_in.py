@@ -15,6 +15,7 @@ from types import ModuleType
 from results.runfolder.folder import RunFolder
 
 SECONDS = 20
+"""No wait takes so long, unless what is claimed is not so."""
 
 
 class Act:
