@@ -99,4 +99,4 @@ def _note(outcome: Outcome, store: Store, summary: Summary) -> str:
         summary.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
     summary.finished += 1
-    return f"{overall(ended)} in {duration(ended.seconds['wall'])}"
+    return f"{overall(ended) or 'no score'} in {duration(ended.seconds['wall'])}"
