@@ -168,10 +168,10 @@ def test_a_run_is_shown_from_the_moment_when_it_is_at_work(
 def test_a_run_that_waited_is_timed_from_its_start(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch, screen: Callable[[Display], str]
 ) -> None:
-    clock = iter([1000.0, 1500.0, 1530.0])  # put up, seen at work, ended
-    monkeypatch.setattr("time.time", lambda: next(clock))
     display = Display(1, console())
     display.expect(folder, "lora", lambda: True)
+    clock = iter([1500.0, 1530.0])  # seen at work, ended
+    monkeypatch.setattr("time.time", lambda: next(clock))
     display.render()
     display.end(folder, "", failed=False)
     assert display.seconds == [30.0]

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import pytest
 
-from harness import plugins
 from harness.scheduling.executors.base import (
     ClosedError,
     Executor,
@@ -297,8 +296,3 @@ def test_a_wrong_executor_is_caught(
 
 def test_every_check_catches_an_executor() -> None:
     assert {check for _, check in WRONG} == set(CHECKS)
-
-
-def test_local_is_found_by_its_name() -> None:
-    assert plugins.names("executors") == ["local"]
-    assert plugins.executor("local") is LocalExecutor
