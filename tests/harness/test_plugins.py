@@ -7,8 +7,8 @@ import pytest
 
 from harness import plugins
 from harness.commands import catalogue as listing
-from harness.planning import methods as hyperparameters
 from harness.errors import UserError
+from harness.planning import methods as hyperparameters
 from harness.planning.parse import parse_method, parse_tasks
 from harness.scheduling.executors.local import LocalExecutor
 

@@ -289,7 +289,7 @@ def test_a_wrong_executor_is_caught(
     wrong: Make, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Some are caught since what is claimed does not happen for so long.
-    monkeypatch.setattr(trial, "SECONDS", 4)
+    monkeypatch.setattr(trial, "SECONDS", 2)
     with pytest.raises(AssertionError):
         check(wrong)
 
