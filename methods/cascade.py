@@ -69,7 +69,6 @@ change the output. `small` fits layers of 32 x 32.
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -80,6 +79,7 @@ from transformers import PreTrainedModel
 from methods.contract import Method
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
+from methods.tuners.constants import constant
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
@@ -237,8 +237,7 @@ class Corner(NamedTuple):
     places: Tensor
 
 
-@cache
-@torch.inference_mode(False)
+@constant
 def corner(m: int, n: int, k: int, device: torch.device) -> Corner:
     """Place the DCT coefficients of a layer (m, n)."""
     i, j = low_frequencies(m, n, k)
@@ -262,8 +261,7 @@ class Sparse(NamedTuple):
     offsets: Tensor
 
 
-@cache
-@torch.inference_mode(False)
+@constant
 def details(m: int, n: int, k: int, seed: int, device: torch.device) -> Sparse:
     """Place the wavelet coefficients of a layer (m, n)."""
     high = ((0, 1), (1, 0), (1, 1))  # of rows and columns, in LH, HL and HH

@@ -100,4 +100,6 @@ def _note(outcome: Outcome, store: Store, summary: Summary) -> str:
         summary.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
     summary.finished += 1
-    return f"{prose.overall(overall(ended))} in {duration(ended.seconds['wall'])}"
+    number = overall(ended)
+    scored = prose.overall(number) if number else "no score"
+    return f"{scored} in {duration(ended.seconds['wall'])}"

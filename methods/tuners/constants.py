@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def constant(make: Callable[P, Tensor]) -> Callable[P, Tensor]:
+def constant(make: Callable[P, T]) -> Callable[P, T]:
     """Keep what `make` returns, by its arguments.
 
     It is made out of inference mode, in which it could not be used for training later. Nothing is
@@ -20,9 +21,9 @@ def constant(make: Callable[P, Tensor]) -> Callable[P, Tensor]:
     kept = cache(ordinary)
 
     @wraps(make)
-    def get(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+    def get(*args: P.args, **kwargs: P.kwargs) -> T:
         fake = type(torch.empty(0, device="cpu")) is not Tensor
-        found: Tensor = ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
+        found: T = ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
         return found
 
     return get

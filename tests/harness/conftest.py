@@ -1,10 +1,13 @@
-"""Small things to try the harness on: a spec, a job, a backbone, a plugin, a light worker."""
+"""Small things to try the harness on: a spec, a planned run, a backbone, a plugin, processes."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from harness.protocols import paper
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import BatchPlan, Recipe
 from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
+from results.runfolder.folder import RunFolder
 
 SHAPE = {
     "model_type": "llama",
@@ -27,18 +31,6 @@ SHAPE = {
     "num_key_value_heads": 2,
     "head_dim": 16,
 }
-
-STAGES = '''
-"""Stands in for the stages, whose imports take seconds: a run does what its act.py says."""
-import sys, types
-
-def execute(folder):
-    exec((folder.path / "act.py").read_text(), {"folder": folder})
-
-stages = types.ModuleType("harness.worker.stages")
-stages.execute = execute
-sys.modules[stages.__name__] = stages
-'''
 
 
 def make_spec(**changes: Any) -> Spec:
@@ -114,12 +106,68 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         del sys.modules[name]
 
 
+@pytest.fixture
+def act(tmp_path: Path) -> Callable[..., RunFolder]:
+    """Make a run folder whose run, in the stand-in of the worker, does what a script says."""
+
+    def make(script: str, name: str = "run") -> RunFolder:
+        folder = RunFolder(tmp_path / name)
+        folder.path.mkdir()
+        (folder.path / "act.py").write_text(script)
+        return folder
+
+    return make
+
+
 @pytest.fixture(scope="session")
-def light(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Give the environment of a worker that starts at once: its stages run the folder's act.py."""
-    folder = tmp_path_factory.mktemp("light")
-    (folder / "sitecustomize.py").write_text(STAGES)
-    return {"PYTHONPATH": os.fspath(folder)}
+def until() -> Callable[..., bool]:
+    """Wait for something that is bound to happen; False if it does not."""
+
+    def wait(true: Callable[[], bool], seconds: float = 20) -> bool:
+        end = time.monotonic() + seconds
+        while not (found := true()) and time.monotonic() < end:
+            time.sleep(0.01)
+        return found
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def children() -> Callable[[int], list[int]]:
+    """List the processes whose parent a process is."""
+
+    def find(pid: int) -> list[int]:
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it ended while we looked
+                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+                if int(parent) == pid and state != "Z":
+                    found.append(int(stat.parent.name))
+        return found
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def alive() -> Callable[[int], bool]:
+    """Whether a process is there and no zombie."""
+
+    def look(pid: int) -> bool:
+        with suppress(OSError):
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return False
+
+    return look
+
+
+@pytest.fixture
+def orphans() -> Iterator[list[int]]:
+    """Collect processes that a failing claim would leave behind, to end them."""
+    found: list[int] = []
+    yield found
+    for pid in found:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,10 @@ import pytest
 
 from harness import plugins
 from harness.commands import catalogue as listing
+from harness.errors import UserError
 from harness.planning import methods as hyperparameters
 from harness.planning.parse import parse_method, parse_tasks
+from harness.scheduling.executors.local import LocalExecutor
 
 METHOD = '''"""Half LoRA: LoRA of half the rank."""
 from dataclasses import replace
@@ -24,6 +26,9 @@ from dataclasses import replace
 from tasks.gsm8k import benchmark as gsm8k
 benchmark = replace(gsm8k, title="Theirs")
 '''
+EXECUTOR = '''"""Mine: the local executor under another name."""
+from harness.scheduling.executors.local import LocalExecutor as executor
+'''
 ENTRIES = """
 [harness.methods]
 half = extra.half:method
@@ -31,12 +36,14 @@ half = extra.half:method
 theirs = extra.theirs:benchmark
 [harness.groups]
 other = extra.other:group
+[harness.executors]
+mine = extra.mine:executor
 """
 
 
 @pytest.fixture
 def extra(install: Callable[..., Path]) -> Path:
-    return install(ENTRIES, half=METHOD, theirs=BENCHMARK, other=GROUP)
+    return install(ENTRIES, half=METHOD, theirs=BENCHMARK, other=GROUP, mine=EXECUTOR)
 
 
 NAMES = """
@@ -72,6 +79,15 @@ def test_another_distribution_adds_plugins_of_every_kind(extra: Path) -> None:
     assert plugins.benchmark("theirs").title == "Theirs"
     assert parse_tasks("theirs") == ("other", ("theirs",))
     assert parse_tasks("math")[0] == "math"
+    assert plugins.names("executors") == ["local", "mine"]
+    assert plugins.executor("mine") is LocalExecutor
+
+
+def test_the_name_of_no_executor_is_refused_with_those_that_are_known() -> None:
+    # base.py is the contract, conformance/ the checks.
+    for name in ("base", "conformance", "slurm"):
+        with pytest.raises(UserError, match=f"'{name}' is not a known executor.\n  Known: local"):
+            plugins.executor(name)
 
 
 def test_a_method_of_another_distribution_is_hashed_by_its_own_file(extra: Path) -> None:

@@ -41,8 +41,8 @@ class Executor(ABC):
     **Who does what.** The caller creates the run folders, submits jobs, reads outcomes and writes
     the store. The executor starts a worker per run or per slot, in the environment of the slot,
     and waits for it. The worker writes into the run folder and nowhere else. An executor never
-    opens the store and needs no more of a folder than its path, so that it can lie on another
-    machine of the same file system.
+    opens the store, and gives a worker no more than the path of a folder, so that workers can run
+    on any machine that sees the files.
 
     **Order.** Jobs start in the order of submission, each on the next free slot. Outcomes come
     as runs end.

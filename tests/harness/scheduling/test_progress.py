@@ -115,7 +115,7 @@ def test_where_there_is_no_terminal_plain_lines_say_the_same(
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     display = Display(2, console())
-    display.begin(folder, "lora[r=64] on tiny")
+    display.expect(folder, "lora[r=64] on tiny", lambda: True)
     write(folder, {"phase": "train"}, step(7, 700, loss=1.25))
     with display.shown():
         time.sleep(0.8)  # the first look is after half a second
@@ -135,7 +135,7 @@ def test_a_reason_is_printed_as_it_is(
     folder: RunFolder, capsys: pytest.CaptureFixture[str], note: str
 ) -> None:
     display = Display(1, console())
-    display.begin(folder, "lora[r=64]")
+    display.expect(folder, "lora[r=64]", lambda: True)
     display.end(folder, f"failed: {note}", failed=True)
     assert capsys.readouterr().err == f"[1/1] lora[r=64]: failed: {note}\n"
 
@@ -144,11 +144,37 @@ def test_a_terminal_shows_runs_done_phase_loss_and_speed(
     folder: RunFolder, screen: Callable[[Display], str]
 ) -> None:
     display = Display(3, console())
-    display.begin(folder, "lora[r=64] on tiny")
+    display.expect(folder, "lora[r=64] on tiny", lambda: True)
     write(folder, {"phase": "train"}, step(1, 100), step(2, 1300, loss=0.25))
     shown = screen(display)
     words = ["0 of 3 runs done", "lora[r=64] on tiny", "train", "step 2/100", "0.250", "1,200"]
     assert [word for word in words if word not in shown] == []
+
+
+def test_a_run_is_shown_from_the_moment_when_it_is_at_work(
+    folder: RunFolder, screen: Callable[[Display], str]
+) -> None:
+    display, at_work = Display(1, console()), []
+    display.expect(folder, "lora[r=64] on tiny", lambda: bool(at_work))
+    assert "lora" not in screen(display)
+    at_work.append(True)
+    assert "lora" in screen(display)
+    at_work.clear()  # a run stays where it is until it is counted
+    assert "lora" in screen(display)
+    display.end(folder, "", failed=False)
+    assert "lora" not in screen(display)
+
+
+def test_a_run_that_waited_is_timed_from_its_start(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, screen: Callable[[Display], str]
+) -> None:
+    display = Display(1, console())
+    display.expect(folder, "lora", lambda: True)
+    clock = iter([1500.0, 1530.0])  # seen at work, ended
+    monkeypatch.setattr("time.time", lambda: next(clock))
+    display.render()
+    display.end(folder, "", failed=False)
+    assert display.seconds == [30.0]
 
 
 def test_the_title_counts_failures_and_estimates_the_rest(
@@ -156,7 +182,7 @@ def test_the_title_counts_failures_and_estimates_the_rest(
 ) -> None:
     display = Display(4, console())
     for name in ("a", "b"):
-        display.begin(folder, name)
+        display.expect(folder, name, lambda: True)
         display.end(folder, "", failed=name == "b")
     display.seconds = [100.0, 140.0]
     # 2 runs of 120 seconds are left and none is at work.

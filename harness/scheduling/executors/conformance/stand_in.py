@@ -16,6 +16,7 @@ from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result
 
 SECONDS = 20
+"""No wait takes so long, unless what is claimed is not so."""
 
 RESULT = Result(
     started=0.0,

@@ -72,7 +72,9 @@ class Trial:
 
     def reached(self, *names: str) -> None:
         """Wait until acts have reached points."""
-        self.until(lambda: all((self.place / n).exists() for n in names), f"none reached {names}")
+        self.until(
+            lambda: all((self.place / n).exists() for n in names), f"{names} were not reached"
+        )
 
     def let(self, name: str) -> None:
         """Let the acts go on that wait for a name."""

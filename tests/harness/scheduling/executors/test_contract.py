@@ -1,0 +1,53 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.scheduling.executors.contract import Job, outcome_of
+from results.runfolder.folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (0, "ended with status 0 and left no result$"),
+        (1, "ended with status 1 and left no result$"),
+        (3, "ended with status 3 and left no result$"),
+        (-9, "ended by SIGKILL: is there enough memory"),
+        (-15, "ended by SIGTERM$"),
+        (-11, "ended by SIGSEGV$"),
+        (-40, "ended by signal 40$"),  # a real-time signal, which has no name
+    ],
+)
+def test_a_run_that_left_no_reason_gets_the_one_of_its_status(
+    folder: RunFolder, status: int, reason: str
+) -> None:
+    assert outcome_of(folder, status).status == "failed"
+    assert re.search(reason, folder.read("failure.json")["reason"])
+
+
+def test_the_reason_that_a_worker_gave_is_kept(folder: RunFolder) -> None:
+    folder.note_failure("CUDA out of memory")
+    assert outcome_of(folder, 1).status == "failed"
+    assert folder.read("failure.json")["reason"] == "CUDA out of memory"
+
+
+def test_a_run_of_another_process_is_no_failure(folder: RunFolder) -> None:
+    assert outcome_of(folder, 75).status == "elsewhere"  # EX_TEMPFAIL of sysexits.h
+    assert not folder.has("failure.json")
+
+
+@pytest.mark.parametrize("status", [0, 1, -11])
+def test_a_result_is_a_finished_run_whatever_came_after_it(folder: RunFolder, status: int) -> None:
+    folder.write("result.json", {})
+    assert outcome_of(folder, status).status == "finished"
+    assert not folder.has("failure.json")
+
+
+def test_the_same_folders_make_another_job(folder: RunFolder) -> None:
+    assert len({Job((folder,)), Job((folder,))}) == 2

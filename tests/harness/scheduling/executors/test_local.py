@@ -1,0 +1,231 @@
+"""What `local` claims beyond the contract. Its runs are those of the stand-in, but for one test."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import plugins
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.contract import Executor, Job
+from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.slots import Slot
+from harness.spec.planned import PlannedRun
+from harness.spec.spec import Data
+from results.runfolder.folder import RunFolder
+from tasks.data.sets import load_own
+
+Act = Callable[..., RunFolder]
+
+
+def local(slots: int) -> LocalExecutor:
+    return LocalExecutor([Slot(gpu=str(number)) for number in range(slots)], COMMAND)
+
+
+def run(executor: Executor, *folders: RunFolder) -> dict[str, str]:
+    """Run folders, each as a job; return their statuses by name."""
+    for folder in folders:
+        executor.submit(Job((folder,)))
+    return {outcome.folder.path.name: outcome.status for outcome in executor.outcomes()}
+
+
+TIMED = """
+import os, time
+begin = time.monotonic()
+time.sleep({nap})
+folder.write("times.json", [os.environ["CUDA_VISIBLE_DEVICES"], begin, time.monotonic()])
+finish()
+"""
+
+
+@pytest.fixture(scope="module")
+def over() -> Iterator[Callable[[int], Executor]]:
+    """Open one executor for each number of slots."""
+    executors: dict[int, LocalExecutor] = {}
+
+    def get(slots: int) -> Executor:
+        return executors.setdefault(slots, local(slots))
+
+    yield get
+    for executor in executors.values():
+        executor.close()
+
+
+@settings(deadline=None, max_examples=8)
+@given(naps=st.lists(st.sampled_from([0.0, 0.01, 0.05]), max_size=6), slots=st.integers(1, 3))
+def test_each_run_gets_the_next_free_slot_and_no_slot_has_two(
+    tmp_path_factory: pytest.TempPathFactory,
+    over: Callable[[int], Executor],
+    naps: list[float],
+    slots: int,
+) -> None:
+    root = tmp_path_factory.mktemp("runs")
+    folders = [RunFolder(root / str(number)) for number in range(len(naps))]
+    for folder, nap in zip(folders, naps, strict=True):
+        folder.path.mkdir()
+        (folder.path / "act.py").write_text(TIMED.format(nap=nap))
+    assert run(over(slots), *folders) == {folder.path.name: "finished" for folder in folders}
+    times = [folder.read("times.json") for folder in folders]
+    free = dict.fromkeys(map(str, range(slots)), 0.0)
+    since = 0.0  # when the last of the runs so far could be given a slot
+    for slot, begin, end in times:
+        since = max(since, free[slot])
+        assert since <= begin, "it overtook a run, or its slot had another one"
+        free[slot] = end
+
+
+def test_more_slots_than_runs_start_no_more_workers_than_runs(
+    act: Act, children: Callable[[int], list[int]]
+) -> None:
+    before = children(os.getpid())
+    with local(8) as executor:
+        assert run(executor, act("finish()", "a"), act("finish()", "b")) == {
+            "a": "finished",
+            "b": "finished",
+        }
+        assert len(children(os.getpid())) - len(before) <= 2
+        assert run(executor) == {}
+
+
+def test_ctrl_c_does_not_hang_and_starts_no_further_run(act: Act) -> None:
+    folders = [act("finish()", "0")]
+    folders += [act(f"reach('at work {n}'); wait('never')", str(n)) for n in range(1, 50)]
+
+    def consume() -> None:
+        with local(2) as executor:
+            for folder in folders:
+                executor.submit(Job((folder,)))
+            for _ in executor.outcomes():
+                raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        consume()
+    assert time.monotonic() - begun < 10
+    at_work = list(folders[0].path.parent.glob("at work *"))
+    assert len(at_work) <= 2  # the one beside the first, and the one after it
+
+
+def test_ctrl_c_in_a_terminal_reaches_no_worker(
+    act: Act, children: Callable[[int], list[int]]
+) -> None:
+    before = children(os.getpid())
+    with local(1) as executor:
+        run(executor, act("finish()"))
+        (worker,) = {*children(os.getpid())} - {*before}
+        # A terminal signals the processes of its foreground group.
+        assert os.getpgid(worker) != os.getpgid(0)
+
+
+def test_a_slot_gives_its_environment_to_its_runs(act: Act) -> None:
+    meet = "import os; folder.write('slot.json', os.environ['CUDA_VISIBLE_DEVICES']); "
+    folders = [
+        act(meet + "reach('a'); wait('b'); finish()", "first"),
+        act(meet + "reach('b'); wait('a'); finish()", "second"),
+    ]
+    with LocalExecutor([Slot(gpu="3"), Slot(gpu="5")], COMMAND) as executor:
+        run(executor, *folders)
+    assert [folder.read("slot.json") for folder in folders] == ["3", "5"]
+
+
+def test_a_worker_that_died_is_a_failed_run_and_is_replaced(act: Act) -> None:
+    doomed = act(
+        "import os, signal; os.kill(os.getppid(), signal.SIGKILL); wait('never')", "doomed"
+    )
+    good = act("finish()", "good")
+    with local(1) as executor:
+        executor.submit(Job((doomed, good)))
+        found = {outcome.folder.path.name: outcome.status for outcome in executor.outcomes()}
+    assert found == {"doomed": "failed", "good": "finished"}
+    assert "SIGKILL" in doomed.read("failure.json")["reason"]
+
+
+def test_a_worker_that_died_between_two_runs_is_replaced_and_no_run_fails(
+    act: Act,
+    children: Callable[[int], list[int]],
+    alive: Callable[[int], bool],
+    until: Callable[..., bool],
+) -> None:
+    before = children(os.getpid())
+    with local(1) as executor:
+        run(executor, act("finish()", "a"))
+        (worker,) = {*children(os.getpid())} - {*before}
+        os.kill(worker, signal.SIGKILL)
+        assert until(lambda: not alive(worker))
+        assert run(executor, act("finish()", "b")) == {"b": "finished"}
+
+
+def test_leaving_ends_workers_and_runs_and_leaves_no_pipe_open(
+    act: Act,
+    children: Callable[[int], list[int]],
+    alive: Callable[[int], bool],
+    until: Callable[..., bool],
+    orphans: list[int],
+) -> None:
+    before, pipes = children(os.getpid()), open_pipes()
+    folders = [act(f"reach('at work {n}'); wait('never')", n) for n in "ab"]
+    with local(2) as executor:
+        for folder in folders:
+            executor.submit(Job((folder,)))
+        assert until(lambda: all(folders[0].path.with_name(f"at work {n}").exists() for n in "ab"))
+        workers = [*{*children(os.getpid())} - {*before}]
+        runs = [run for worker in workers for run in children(worker)]
+        orphans += runs
+        assert (len(workers), len(runs)) == (2, 2)
+        assert open_pipes() - pipes, "there are no pipes, so nothing is shown"
+    assert not any(map(alive, [*workers, *runs]))
+    assert open_pipes() - pipes == set()
+
+
+def open_pipes() -> set[str]:
+    found = set()
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the one that lists the folder
+            found.add(str(descriptor.readlink()))
+    return {name for name in found if name.startswith("pipe:")}
+
+
+def test_an_error_of_the_executor_itself_is_raised_where_outcomes_are_read(act: Act) -> None:
+    with (
+        LocalExecutor([Slot()], ["no-such-program"]) as executor,
+        pytest.raises(FileNotFoundError, match="no-such-program"),
+    ):
+        run(executor, act("finish()"))
+
+
+def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
+    tmp_path: Path, job: Callable[..., PlannedRun], children: Callable[[int], list[int]]
+) -> None:
+    no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
+    # Its data are as they were planned, so that the backbone is what it lacks.
+    own = tmp_path / "own.json"
+    own.write_text('[{"instruction": "1 + 1?", "output": "2"}]')
+    train = load_own(own, plugins.group("math"))
+    planned = Data(title="own.json", kind="own", sha256=train.sha256, verified=True, rows=1)
+    lost = job(backbone_place=str(tmp_path / "moved away"), tests={}, train_data=planned)
+    no_backbone.create(lost.model_copy(update={"train_file": str(own)}))
+    no_job.path.mkdir()
+    killed.path.mkdir()
+    os.mkfifo(killed.path / "spec.json")  # whoever reads it waits
+    with LocalExecutor([Slot()]) as executor:
+        executor.submit(Job((no_backbone, no_job, killed)))
+        outcomes = executor.outcomes()
+        first = next(outcomes)
+        servers = children(os.getpid())
+        second = next(outcomes)
+        with (killed.path / "spec.json").open("w"):  # which waits for the reader
+            same = children(os.getpid())
+            (at_work,) = [run for server in servers for run in children(server)]
+            os.kill(at_work, signal.SIGKILL)
+            third = next(outcomes)
+    assert [one.status for one in (first, second, third)] == ["failed"] * 3
+    assert "moved away" in no_backbone.read("failure.json")["reason"]
+    assert "spec.json" in no_job.read("failure.json")["reason"]
+    assert "SIGKILL" in killed.read("failure.json")["reason"]
+    assert servers == same, "the worker was replaced although only its runs failed"

@@ -1,0 +1,185 @@
+"""The worker as a process: how it serves folders and how it ends.
+
+Its stages are those of the stand-in, which run the folder's act.py.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from results.runfolder.folder import RunFolder
+
+SECONDS = 20
+
+
+@pytest.fixture
+def serve() -> Callable[..., list[str]]:
+    """Let one worker serve folders, one after the other, and return its answers."""
+
+    def answers(*folders: RunFolder) -> list[str]:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, text=True) as one:
+            assert one.stdin is not None
+            assert one.stdout is not None
+            found = []
+            for folder in folders:
+                one.stdin.write(f"{folder.path}\n")
+                one.stdin.flush()
+                found.append(one.stdout.readline().strip())
+            rest, _ = one.communicate(timeout=SECONDS)  # which closes its input
+            assert (rest, one.returncode) == ("", 0)
+        return found
+
+    return answers
+
+
+def test_every_folder_is_answered_by_its_status_and_a_failure_ends_no_other(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    scripts = {
+        "a": "",
+        "b": "raise ValueError('wrong')",
+        "c": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+        "d": "import os; os._exit(3)",
+        "e": "from results.runfolder.folder import AlreadyRunningError; raise AlreadyRunningError",
+        "f": "",
+    }
+    folders = [act(script, name) for name, script in scripts.items()]
+    assert serve(*folders) == ["0", "1", "-11", "3", "75", "0"]
+    assert [folder.path.name for folder in folders if folder.has("failure.json")] == ["b"]
+
+
+def test_an_exception_leaves_its_reason_its_seconds_and_a_traceback_in_the_log(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    folder = act("import time; time.sleep(0.2); raise ValueError('no such layer')")
+    serve(folder)
+    failure = folder.read("failure.json")
+    assert failure["reason"] == "ValueError: no such layer"
+    assert 0.2 <= failure["seconds"]["wall"] < SECONDS
+    assert "Traceback" in folder.end_of_log()
+    assert folder.end_of_log().endswith("ValueError: no such layer")
+
+
+def test_what_a_run_prints_goes_to_its_log_and_not_among_the_answers(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    script = "import subprocess, sys; print({0}); print({0}, file=sys.stderr)\n"
+    script += "subprocess.run(['echo', '{0}'])"
+    folders = [act(script.format(number), str(number)) for number in (41, 42)]
+    assert serve(*folders) == ["0", "0"]
+    assert [sorted(f.end_of_log().split()) for f in folders] == [["41"] * 3, ["42"] * 3]
+
+
+def test_a_second_attempt_adds_to_the_log(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    folder = act("print('once')")
+    serve(folder, folder)
+    assert folder.end_of_log() == "once\nonce"
+
+
+def test_what_one_run_changes_in_its_process_the_next_does_not_see(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    script = "import os, sys; assert 'MARK' not in os.environ; os.environ['MARK'] = '1'"
+    assert serve(act(script, "a"), act(script, "b")) == ["0", "0"]
+
+
+@pytest.mark.parametrize(("script", "status"), [("", 0), ("raise ValueError", 1)])
+def test_given_a_folder_a_worker_runs_that_one_and_ends(
+    act: Callable[..., RunFolder], script: str, status: int
+) -> None:
+    command = [*COMMAND, os.fspath(act(script).path)]
+    done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    assert done.returncode == status
+
+
+PARENT = """
+import os, subprocess, sys, time
+worker = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, text=True, start_new_session=True)
+worker.stdin.write(sys.argv[1] + "\\n")
+worker.stdin.flush()
+print(worker.pid, flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def parent() -> Iterator[Callable[[RunFolder], tuple[int, int]]]:
+    """Start a process that starts a worker; return the ids of both."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(folder: RunFolder) -> tuple[int, int]:
+        command = [sys.executable, "-c", PARENT, os.fspath(folder.path), *COMMAND]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        return process.pid, int(process.stdout.readline())
+
+    yield begin
+    for process in started:
+        with process:
+            process.kill()
+
+
+@pytest.fixture
+def gone(until: Callable[..., bool], alive: Callable[[int], bool]) -> Callable[..., bool]:
+    """Wait until processes are gone; False if they stay."""
+
+    def wait(*pids: int, seconds: float = SECONDS) -> bool:
+        return until(lambda: not any(map(alive, pids)), seconds)
+
+    return wait
+
+
+@pytest.fixture
+def at_work(
+    parent: Callable[[RunFolder], tuple[int, int]],
+    act: Callable[..., RunFolder],
+    until: Callable[..., bool],
+    children: Callable[[int], list[int]],
+    orphans: list[int],
+) -> tuple[int, int, int]:
+    """Start a process whose worker has a run at work; return the ids of the three."""
+    folder = act("reach('at work'); wait('never')")
+    starter, worker = parent(folder)
+    assert until(lambda: folder.path.with_name("at work").exists())
+    (run,) = children(worker)
+    orphans += [worker, run]
+    return starter, worker, run
+
+
+def test_a_worker_and_its_run_end_when_their_parent_is_killed(
+    at_work: tuple[int, int, int], gone: Callable[..., bool]
+) -> None:
+    starter, worker, run = at_work
+    os.kill(starter, signal.SIGKILL)
+    assert gone(worker, run)
+
+
+def test_a_run_ends_when_its_worker_is_killed(
+    at_work: tuple[int, int, int], gone: Callable[..., bool]
+) -> None:
+    _, worker, run = at_work
+    os.kill(worker, signal.SIGKILL)
+    assert gone(run, seconds=1)
+
+
+def test_a_worker_whose_parent_was_killed_while_it_started_runs_nothing(
+    parent: Callable[[RunFolder], tuple[int, int]],
+    act: Callable[..., RunFolder],
+    gone: Callable[..., bool],
+    orphans: list[int],
+) -> None:
+    folder = act("finish()")
+    starter, worker = parent(folder)  # which now imports
+    orphans.append(worker)
+    os.kill(starter, signal.SIGKILL)
+    assert gone(worker)
+    assert not folder.has("result.json")
