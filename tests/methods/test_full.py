@@ -317,7 +317,7 @@ def test_tied_embeddings_stay_tied_through_saving_and_go_on_training_as_one(
 
 
 def test_layers_cannot_be_chosen() -> None:
-    with pytest.raises(ValueError, match=r"target_modules must be left out, not \['q_proj'\]"):
+    with pytest.raises(ValueError, match=r"target_modules must be left out, not \{'q_proj'\}"):
         method.configure(target_modules=["q_proj"])
 
 

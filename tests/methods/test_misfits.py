@@ -58,8 +58,10 @@ def test_an_odd_head_size_is_refused_with_the_layer(name: str) -> None:
         adapt(name, model)
 
 
-# Full fine-tuning has no targets.
-@pytest.mark.parametrize("name", [name for name in plugins.names("methods") if name != "full"])
+# Full fine-tuning and the bare model have no targets.
+@pytest.mark.parametrize(
+    "name", [name for name in plugins.names("methods") if name not in {"base", "full"}]
+)
 def test_targets_that_match_no_layer_are_refused(name: str) -> None:
     small = ":small" if "small" in plugins.method(name).variants else ""
     with pytest.raises(ValueError, match=r"nowhere|target_modules"):
