@@ -39,12 +39,12 @@ def examine(wanted: str) -> Iterator[Finding]:
     """
     import torch  # noqa: PLC0415 (start-up time)
 
-    from methods.conformance.checks import CHECKS  # noqa: PLC0415
+    from methods.conformance.checks import checks_of  # noqa: PLC0415
 
     torch.set_num_threads(1)  # the embedded model is too small to be shared between threads
     names = plugins.names("methods") if wanted == "all" else [wanted]
     for name, method in [(name, _method(name)) for name in names]:
-        for check in CHECKS:
+        for check in checks_of(method):
             claim = (check.__doc__ or "").splitlines()[0]
             fault = ""
             try:

@@ -50,7 +50,7 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
         if one.spec.run_id in known or _restored(folder, store):
             summary.stored += 1
         else:
-            folder.create(one.head, one.spec.model_dump(mode="json"), one.places)
+            folder.create(*one.kept)
             todo.append((folder, one.name))
     if todo:
         _execute(todo, store, executor, summary)

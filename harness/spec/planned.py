@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.spec.spec import Backbone, Spec
+from results.runfolder.folder import RunFolder
 from results.runfolder.values import FORMAT, Head
 
 
@@ -113,6 +114,12 @@ class PlannedRun(BaseModel):
         )
 
     @property
-    def places(self) -> dict[str, Any]:
-        """All but the spec, as the run folder keeps it."""
-        return self.model_dump(mode="json", exclude={"spec"})
+    def kept(self) -> tuple[Head, dict[str, Any], dict[str, Any]]:
+        """What `RunFolder.create` takes: head, spec, and where its parts lie."""
+        places = self.model_dump(mode="json", exclude={"spec"})
+        return self.head, self.spec.model_dump(mode="json"), places
+
+    @classmethod
+    def of(cls, folder: RunFolder) -> "PlannedRun":
+        """Read the planned run of a folder."""
+        return cls.model_validate({"spec": folder.spec(), **folder.places()})

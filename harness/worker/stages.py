@@ -38,7 +38,7 @@ def execute(folder: RunFolder) -> None:
         if folder.finished:
             return
         folder.drop_failure()
-        planned = PlannedRun.model_validate({"spec": folder.spec(), **folder.places()})
+        planned = PlannedRun.of(folder)
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
         with Journal(folder.events) as journal:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness import plugins
+from results.runfolder.folder import RunFolder
 
 Command = Callable[..., Any]
 
@@ -52,11 +53,12 @@ def test_every_run_folder_is_whole_by_itself(place: Path) -> None:
         environment = json.loads((folder / "environment.json").read_text())
         assert {"packages", "python", "torch", "device", "harness"} <= environment.keys()
         for name in BENCHMARKS:
-            generations = lines(folder / "generations" / f"{name}.jsonl")
+            generations = RunFolder(folder).generations(name)
             verdicts = lines(folder / "verdicts" / f"{name}.jsonl")
-            assert [one["id"] for one in generations] == [0, 1, 2]
+            assert [one.id for one in generations] == [0, 1, 2]
             assert [one["id"] for one in verdicts] == [0, 1, 2]
-            assert all({"tokens", "ended", "text"} <= one.keys() for one in generations)
+            assert all(one.prompt.endswith("### Response:\n") for one in generations)
+            assert all(one.answer and one.tokens and one.text for one in generations)
             assert all(one["extracted"].keys() == one["correct"].keys() for one in verdicts)
 
 
@@ -69,8 +71,10 @@ def test_a_result_holds_what_a_reader_asks_for(place: Path) -> None:
         assert sum(seconds[phase] for phase in phases) <= seconds["wall"]
         assert 0 < result["trainable_parameters"] < result["total_parameters"]
         assert result["adapter_bytes"] >= 4 * result["trainable_parameters"]
-        assert result["training"]["rows"] == 40
-        assert result["training"]["steps"] == 36 // 4  # 40 rows less a tenth, by 4
+        training = RunFolder(folder).train_record()
+        assert training
+        assert training.rows == 40
+        assert training.steps == 36 // 4  # 40 rows less a tenth, by 4
         headline = {one["benchmark"]: one for one in result["scores"] if one["headline"]}
         assert list(headline) == list(BENCHMARKS)
         for name, one in headline.items():
@@ -129,13 +133,13 @@ def test_a_spec_gives_the_same_generations_and_scores_in_another_store(
     for folder in folders(tmp_path):
         twin = place / "runs" / folder.name
         for name in BENCHMARKS:
-            file = f"generations/{name}.jsonl"
+            file = f"generations/{name}.jsonl.gz"
             assert (folder / file).read_bytes() == (twin / file).read_bytes()
         scores = [json.loads((f / "result.json").read_text())["scores"] for f in (folder, twin)]
         assert scores[0] == scores[1]
 
 
-def test_the_store_is_built_anew_from_the_run_folders(harness: Command, place: Path) -> None:
+def test_the_store_is_rebuilt_from_the_run_folders(harness: Command, place: Path) -> None:
     rebuilt = harness(place, "reindex", "--store", "rebuilt.db")
     assert rebuilt.stdout == "4 runs of runs are in rebuilt.db.\n"
     histories = [
@@ -150,9 +154,9 @@ def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(
     shutil.copytree(place / "runs", tmp_path / "runs")
     folder = folders(tmp_path)[0]
     finished = json.loads((folder / "result.json").read_text())
-    for file in ("result.json", "generations/svamp.jsonl"):
+    for file in ("result.json", "generations/svamp.jsonl.gz"):
         (folder / file).unlink()
-    kept = [folder / "adapter" / "train.json", folder / "generations" / "gsm8k.jsonl"]
+    kept = [folder / "training.json", folder / "generations" / "gsm8k.jsonl.gz"]
     before = [path.stat().st_mtime_ns for path in kept]
     done = harness(tmp_path, *GRID)
     assert "1 runs finished" in done.stdout

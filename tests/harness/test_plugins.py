@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +89,18 @@ def test_the_name_of_no_executor_is_refused_with_those_that_are_known() -> None:
             plugins.executor(name)
 
 
-def test_a_method_of_another_distribution_is_hashed_by_its_own_file(extra: Path) -> None:
+def test_a_method_of_another_distribution_is_hashed_by_its_own_syntax(extra: Path) -> None:
     file = extra / "half.py"
-    first = hyperparameters.complete(parse_method("half[r=6]"))
-    assert (first.label, first.source) == ("half[r=6]", sha256(METHOD.encode()).hexdigest())
-    file.write_text(METHOD + "# changed\n")
-    assert hyperparameters.complete(parse_method("half[r=6]")).source != first.source
+
+    def source() -> str:
+        return hyperparameters.complete(parse_method("half[r=6]")).source
+
+    assert hyperparameters.complete(parse_method("half[r=6]")).label == "half[r=6]"
+    first = source()
+    file.write_text(METHOD.replace("Half LoRA", "LoRA by half") + "# a comment\n")
+    assert source() == first
+    file.write_text(METHOD.replace("title=", "hooks=print, title="))
+    assert source() != first
 
 
 def test_a_method_of_another_distribution_is_listed(extra: Path) -> None:

@@ -97,11 +97,9 @@ def test_extractors_and_clean_averages_are_shown_of_what_has_answers(
     assert "has answers that are extracted" in none.stderr
 
 
-def test_scoring_anew_gives_the_scores_of_the_run(
-    harness: Command, places: dict[str, Path]
-) -> None:
+def test_rescoring_gives_the_scores_of_the_run(harness: Command, places: dict[str, Path]) -> None:
     for place in places.values():
         before = scores(place)
         done = harness(place, "rescore")
-        assert done.stdout == "1 runs of runs are scored anew in harness.db.\n"
+        assert done.stdout == "1 runs of runs are rescored in harness.db.\n"
         assert scores(place) == before

@@ -25,6 +25,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 CASES = [
     pytest.param(name, overrides, id=f"{name}-{number}")
     for name in plugins.names("methods")
+    if plugins.method(name).trains
     for number, overrides in enumerate([{}, *VARIANTS.get(name, [])])
 ]
 
@@ -211,3 +212,11 @@ def test_fields_are_what_json_gives_back() -> None:
     fields = parsed('lora[target_modules=["v_proj","q_proj"]]').fields
     assert json.loads(json.dumps(fields)) == fields
     assert fields["target_modules"] == ["q_proj", "v_proj"]
+
+
+def test_the_base_model_has_no_fields_and_takes_none() -> None:
+    assert parsed("base").fields == {}
+    with pytest.raises(UserError, match="'r' is not a known field of base"):
+        parsed("base[r=8]")
+    with pytest.raises(UserError, match="'dls' is not a known field of base"):
+        parsed("base[dls=true]")

@@ -6,11 +6,12 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from harness import plugins
+from harness.backbones import locate
 from harness.errors import UserError
 from harness.planning.methods import complete
 from harness.planning.parameters import count
 from harness.planning.parse import parse_method
-from harness.spec.planned import Located, locate
+from harness.spec.planned import Located
 
 HIDDEN, INNER, LAYERS, HEADS, KEYS, D_HEAD, WORDS = 32, 48, 2, 4, 2, 16, 64
 """The shape of the backbone in conftest.py."""

@@ -61,9 +61,9 @@ def test_only_whole_lines_are_read_wherever_the_file_is_cut(
             file.write(content[start:end])
         watched.update()
         whole = content[:end].decode().rpartition("\n")[0].splitlines()
-        assert watched.latest.get("step") == (json.loads(whole[-1]).get("step") if whole else None)
+        assert watched.latest.step == (json.loads(whole[-1]).get("step") if whole else None)
     assert watched.phase == "train"
-    assert watched.latest["loss"] == 0.5
+    assert watched.latest.loss == 0.5
 
 
 def test_speed_and_time_left_come_from_the_steps_since_the_first(folder: RunFolder) -> None:

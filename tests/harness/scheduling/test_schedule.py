@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.contract import Executor, Job, Outcome, State, outcome_of
 from harness.scheduling.schedule import Summary, run
 from harness.spec.outcome import ELSEWHERE
@@ -16,7 +17,7 @@ Work = Callable[[RunFolder], int]
 
 
 def finish(folder: RunFolder) -> int:
-    folder.write("result.json", {"started": 1_767_225_600.0, "seconds": {"wall": 12.0}})
+    folder.write_result(RESULT.model_copy(update={"seconds": {"wall": 12.0}}))
     return 0
 
 
@@ -52,8 +53,8 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def planned(job: Callable[..., PlannedRun]) -> list[PlannedRun]:
-    return [job(limit=limit) for limit in (1, 2, 3)]
+def three(planned: Callable[..., PlannedRun]) -> list[PlannedRun]:
+    return [planned(limit=limit) for limit in (1, 2, 3)]
 
 
 def ids(planned: list[PlannedRun]) -> list[str]:
@@ -61,39 +62,39 @@ def ids(planned: list[PlannedRun]) -> list[str]:
 
 
 def test_every_planned_run_is_a_job_in_its_own_folder_in_the_order_of_the_plan(
-    planned: list[PlannedRun], store: Store, tmp_path: Path
+    three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
     executor = InTurn(finish)
-    assert run(planned, store, tmp_path, executor) == Summary(finished=3)
+    assert run(three, store, tmp_path, executor) == Summary(finished=3)
     assert [[folder.path for folder in job.folders] for job in executor.jobs] == [
-        [tmp_path / run_id] for run_id in ids(planned)
+        [tmp_path / run_id] for run_id in ids(three)
     ]
-    assert RunFolder(tmp_path / ids(planned)[0]).job() == planned[0]
+    assert PlannedRun.of(RunFolder(tmp_path / ids(three)[0])) == three[0]
 
 
 def test_what_is_stored_is_not_run_again(
-    planned: list[PlannedRun], store: Store, tmp_path: Path
+    three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
-    run(planned[:2], store, tmp_path, InTurn(finish))
+    run(three[:2], store, tmp_path, InTurn(finish))
     executor = InTurn(finish)
-    assert run(planned, store, tmp_path, executor) == Summary(stored=2, finished=1)
+    assert run(three, store, tmp_path, executor) == Summary(stored=2, finished=1)
     assert len(executor.jobs) == 1
 
 
 def test_a_run_that_is_whole_in_its_folder_is_stored_and_not_run(
-    planned: list[PlannedRun], store: Store, tmp_path: Path
+    three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
-    folder = RunFolder(tmp_path / ids(planned)[0])
-    folder.create(planned[0])
+    folder = RunFolder(tmp_path / ids(three)[0])
+    folder.create(*three[0].kept)
     finish(folder)
     executor = InTurn(finish)
-    assert run(planned[:1], store, tmp_path, executor) == Summary(stored=1)
+    assert run(three[:1], store, tmp_path, executor) == Summary(stored=1)
     assert not executor.jobs
-    assert store.finished_ids() == {ids(planned)[0]}
+    assert store.finished_ids() == {ids(three)[0]}
 
 
 def test_what_ends_is_stored_before_the_next_outcome(
-    planned: list[PlannedRun], store: Store, tmp_path: Path
+    three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
     counts = []
 
@@ -101,26 +102,26 @@ def test_what_ends_is_stored_before_the_next_outcome(
         counts.append(len(Reader(str(tmp_path / "harness.db")).finished_ids()))
         return finish(folder)
 
-    run(planned, store, tmp_path, InTurn(work))
+    run(three, store, tmp_path, InTurn(work))
     assert counts == [0, 1, 2]
 
 
 def test_a_failed_run_is_stored_with_its_reason_and_run_again(
-    planned: list[PlannedRun], store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    three: list[PlannedRun], store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = ids(planned)[1]
+    broken = ids(three)[1]
 
     def work(folder: RunFolder) -> int:
         return 3 if folder.path.name == broken else finish(folder)
 
-    assert run(planned, store, tmp_path, InTurn(work)) == Summary(finished=2, failed=[broken])
+    assert run(three, store, tmp_path, InTurn(work)) == Summary(finished=2, failed=[broken])
     assert "status 3" in store.run(broken).reason
     assert "failed: The worker ended with status 3" in capsys.readouterr().err
-    assert run(planned, store, tmp_path, InTurn(finish)) == Summary(stored=2, finished=1)
+    assert run(three, store, tmp_path, InTurn(finish)) == Summary(stored=2, finished=1)
 
 
 def test_runs_that_are_elsewhere_or_cancelled_are_counted_and_not_stored(
-    planned: list[PlannedRun], store: Store, tmp_path: Path
+    three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
     class CancelsTheFirst(InTurn):
         def outcomes(self) -> Iterator[Outcome]:
@@ -129,5 +130,5 @@ def test_runs_that_are_elsewhere_or_cancelled_are_counted_and_not_stored(
             yield from super().outcomes()
 
     executor = CancelsTheFirst(lambda _: ELSEWHERE)
-    assert run(planned, store, tmp_path, executor) == Summary(cancelled=1, elsewhere=2)
+    assert run(three, store, tmp_path, executor) == Summary(cancelled=1, elsewhere=2)
     assert store.runs() == []

@@ -51,7 +51,7 @@ def test_every_folder_is_answered_by_its_status_and_a_failure_ends_no_other(
     }
     folders = [act(script, name) for name, script in scripts.items()]
     assert serve(*folders) == ["0", "1", "-11", "3", "75", "0"]
-    assert [folder.path.name for folder in folders if folder.has("failure.json")] == ["b"]
+    assert [folder.path.name for folder in folders if folder.failed] == ["b"]
 
 
 def test_an_exception_leaves_its_reason_its_seconds_and_a_traceback_in_the_log(
@@ -59,9 +59,10 @@ def test_an_exception_leaves_its_reason_its_seconds_and_a_traceback_in_the_log(
 ) -> None:
     folder = act("import time; time.sleep(0.2); raise ValueError('no such layer')")
     serve(folder)
-    failure = folder.read("failure.json")
-    assert failure["reason"] == "ValueError: no such layer"
-    assert 0.2 <= failure["seconds"]["wall"] < SECONDS
+    failure = folder.failure()
+    assert failure
+    assert failure.reason == "ValueError: no such layer"
+    assert 0.2 <= failure.seconds["wall"] < SECONDS
     assert "Traceback" in folder.end_of_log()
     assert folder.end_of_log().endswith("ValueError: no such layer")
 
@@ -182,4 +183,4 @@ def test_a_worker_whose_parent_was_killed_while_it_started_runs_nothing(
     orphans.append(worker)
     os.kill(starter, signal.SIGKILL)
     assert gone(worker)
-    assert not folder.has("result.json")
+    assert not folder.finished

@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.scheduling.executors.conformance.stand_in import RESULT
+from harness.scheduling.executors.conformance.trial import reason
 from harness.scheduling.executors.contract import Job, outcome_of
 from results.runfolder.folder import RunFolder
 
@@ -13,7 +15,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"),
+    ("status", "words"),
     [
         (0, "ended with status 0 and left no result$"),
         (1, "ended with status 1 and left no result$"),
@@ -25,28 +27,28 @@ def folder(tmp_path: Path) -> RunFolder:
     ],
 )
 def test_a_run_that_left_no_reason_gets_the_one_of_its_status(
-    folder: RunFolder, status: int, reason: str
+    folder: RunFolder, status: int, words: str
 ) -> None:
     assert outcome_of(folder, status).status == "failed"
-    assert re.search(reason, folder.read("failure.json")["reason"])
+    assert re.search(words, reason(folder))
 
 
 def test_the_reason_that_a_worker_gave_is_kept(folder: RunFolder) -> None:
     folder.note_failure("CUDA out of memory")
     assert outcome_of(folder, 1).status == "failed"
-    assert folder.read("failure.json")["reason"] == "CUDA out of memory"
+    assert reason(folder) == "CUDA out of memory"
 
 
 def test_a_run_of_another_process_is_no_failure(folder: RunFolder) -> None:
     assert outcome_of(folder, 75).status == "elsewhere"  # EX_TEMPFAIL of sysexits.h
-    assert not folder.has("failure.json")
+    assert not folder.failed
 
 
 @pytest.mark.parametrize("status", [0, 1, -11])
 def test_a_result_is_a_finished_run_whatever_came_after_it(folder: RunFolder, status: int) -> None:
-    folder.write("result.json", {})
+    folder.write_result(RESULT)
     assert outcome_of(folder, status).status == "finished"
-    assert not folder.has("failure.json")
+    assert not folder.failed
 
 
 def test_the_same_folders_make_another_job(folder: RunFolder) -> None:

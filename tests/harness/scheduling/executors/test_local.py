@@ -1,5 +1,6 @@
 """What `local` claims beyond the contract. Its runs are those of the stand-in, but for one test."""
 
+import json
 import os
 import signal
 import time
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from harness import plugins
 from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.conformance.trial import reason
 from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot
@@ -36,10 +38,11 @@ def run(executor: Executor, *folders: RunFolder) -> dict[str, str]:
 
 
 TIMED = """
-import os, time
+import json, os, time
 begin = time.monotonic()
 time.sleep({nap})
-folder.write("times.json", [os.environ["CUDA_VISIBLE_DEVICES"], begin, time.monotonic()])
+times = [os.environ["CUDA_VISIBLE_DEVICES"], begin, time.monotonic()]
+(folder.path / "times.json").write_text(json.dumps(times))
 finish()
 """
 
@@ -71,7 +74,7 @@ def test_each_run_gets_the_next_free_slot_and_no_slot_has_two(
         folder.path.mkdir()
         (folder.path / "act.py").write_text(TIMED.format(nap=nap))
     assert run(over(slots), *folders) == {folder.path.name: "finished" for folder in folders}
-    times = [folder.read("times.json") for folder in folders]
+    times = [json.loads((folder.path / "times.json").read_text()) for folder in folders]
     free = dict.fromkeys(map(str, range(slots)), 0.0)
     since = 0.0  # when the last of the runs so far could be given a slot
     for slot, begin, end in times:
@@ -124,14 +127,14 @@ def test_ctrl_c_in_a_terminal_reaches_no_worker(
 
 
 def test_a_slot_gives_its_environment_to_its_runs(act: Act) -> None:
-    meet = "import os; folder.write('slot.json', os.environ['CUDA_VISIBLE_DEVICES']); "
+    meet = "import os; (folder.path / 'slot').write_text(os.environ['CUDA_VISIBLE_DEVICES']); "
     folders = [
         act(meet + "reach('a'); wait('b'); finish()", "first"),
         act(meet + "reach('b'); wait('a'); finish()", "second"),
     ]
     with LocalExecutor([Slot(gpu="3"), Slot(gpu="5")], COMMAND) as executor:
         run(executor, *folders)
-    assert [folder.read("slot.json") for folder in folders] == ["3", "5"]
+    assert [(folder.path / "slot").read_text() for folder in folders] == ["3", "5"]
 
 
 def test_a_worker_that_died_is_a_failed_run_and_is_replaced(act: Act) -> None:
@@ -143,7 +146,7 @@ def test_a_worker_that_died_is_a_failed_run_and_is_replaced(act: Act) -> None:
         executor.submit(Job((doomed, good)))
         found = {outcome.folder.path.name: outcome.status for outcome in executor.outcomes()}
     assert found == {"doomed": "failed", "good": "finished"}
-    assert "SIGKILL" in doomed.read("failure.json")["reason"]
+    assert "SIGKILL" in reason(doomed)
 
 
 def test_a_worker_that_died_between_two_runs_is_replaced_and_no_run_fails(
@@ -200,16 +203,16 @@ def test_an_error_of_the_executor_itself_is_raised_where_outcomes_are_read(act: 
 
 
 def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
-    tmp_path: Path, job: Callable[..., PlannedRun], children: Callable[[int], list[int]]
+    tmp_path: Path, planned: Callable[..., PlannedRun], children: Callable[[int], list[int]]
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
     # Its data are as they were planned, so that the backbone is what it lacks.
     own = tmp_path / "own.json"
     own.write_text('[{"instruction": "1 + 1?", "output": "2"}]')
     train = load_own(own, plugins.group("math"))
-    planned = Data(title="own.json", kind="own", sha256=train.sha256, verified=True, rows=1)
-    lost = job(backbone_place=str(tmp_path / "moved away"), tests={}, train_data=planned)
-    no_backbone.create(lost.model_copy(update={"train_file": str(own)}))
+    data = Data(title="own.json", kind="own", sha256=train.sha256, verified=True, rows=1)
+    lost = planned(backbone_place=str(tmp_path / "moved away"), tests={}, train_data=data)
+    no_backbone.create(*lost.model_copy(update={"train_file": str(own)}).kept)
     no_job.path.mkdir()
     killed.path.mkdir()
     os.mkfifo(killed.path / "spec.json")  # whoever reads it waits
@@ -225,7 +228,7 @@ def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
             os.kill(at_work, signal.SIGKILL)
             third = next(outcomes)
     assert [one.status for one in (first, second, third)] == ["failed"] * 3
-    assert "moved away" in no_backbone.read("failure.json")["reason"]
-    assert "spec.json" in no_job.read("failure.json")["reason"]
-    assert "SIGKILL" in killed.read("failure.json")["reason"]
+    assert "moved away" in reason(no_backbone)
+    assert "spec.json" in reason(no_job)
+    assert "SIGKILL" in reason(killed)
     assert servers == same, "the worker was replaced although only its runs failed"
