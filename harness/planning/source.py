@@ -81,17 +81,18 @@ def hash_of(forms: Mapping[Definition, str]) -> str:
 def reached_in(packages: Mapping[str, Path], module: str, offered: str) -> dict[Definition, str]:
     """List what the method `offered` by a file reaches in `packages`, in canonical form."""
     files, forms = Files(packages), dict[Definition, str]()
+    offers = {offered, plugins.OFFERS["methods"]}
     new = {Definition(one.name, "") for one in files.imported_by(module)}
-    new |= references("".join(files.find(f"{module}.{offered}")))
+    new |= references("".join(files.find(module, offered)))
     while new:
-        written = {one: _form(files, one, offered) for one in new}
+        written = {one: _form(files, one, offers) for one in new}
         forms |= written
         new = {one for form in written.values() for one in references(form)} - forms.keys()
     return {one: form for one, form in forms.items() if form}
 
 
-def _form(files: Files, definition: Definition, offered: str) -> str:
-    """Write a definition; of a method, without what describes it."""
+def _form(files: Files, definition: Definition, offers: set[str]) -> str:
+    """Write a definition in canonical form, and what `offers` names without what describes it."""
     module, name = files.module(definition.module), definition.name
     assert module is not None
     if definition == METHOD:
@@ -102,17 +103,18 @@ def _form(files: Files, definition: Definition, offered: str) -> str:
         )
     if not name:
         stars = "".join(files.meanings(module, "*"))
-        return (files.form(module, _run(files, module)) + stars).removeprefix("[]")
+        return (files.form(module, _run(files, module, offers)) + stars).removeprefix("[]")
     nodes: list[Any] = module.definitions[name]
-    if name in {offered, plugins.OFFERS["methods"]}:
+    if name in offers:
         nodes = [_without_description(files, node) for node in nodes]
     return files.form(module, nodes)
 
 
-def _run(files: Files, module: Module) -> list[ast.stmt]:
+def _run(files: Files, module: Module, offers: set[str]) -> list[ast.stmt]:
     """List the statements that do more than define, or define by code of the project."""
     found = [*module.statements]
-    for node in [one for nodes in module.definitions.values() for one in nodes]:
+    others = [nodes for name, nodes in module.definitions.items() if name not in offers]
+    for node in [one for nodes in others for one in nodes]:
         value = getattr(node, "value", None)
         calls = [*getattr(node, "decorator_list", []), *getattr(node, "keywords", [])]
         calls += [value.func] if isinstance(value, ast.Call) else []
