@@ -102,7 +102,7 @@ def _form(files: Files, definition: Definition, offers: set[str]) -> str:
             reference(Definition(module.name, one)) for one in sorted(module.definitions)
         )
     if not name:
-        stars = "".join(files.meanings(module, "*"))
+        stars = "".join(files.means(module, "*"))
         return (files.form(module, _run(files, module, offers)) + stars).removeprefix("[]")
     nodes: list[Any] = module.definitions[name]
     if name in offers:

@@ -40,8 +40,7 @@ class Module:
     Attributes:
         name: Its dotted name.
         definitions: The statements that bind a name and do nothing else, by that name.
-        imports: The files, and the names in them, that a name may stand for; imports in functions
-            are among them.
+        imports: The file and the name in it that a name may stand for, imported in functions too.
         statements: All other statements.
     """
 
@@ -87,8 +86,7 @@ class Files:
             waiting += [dotted.rpartition(".")[0]] * ("." in dotted)
             if dotted not in found and (module := self.module(dotted)):
                 found[dotted] = module
-                targets = [one for several in module.imports.values() for one in several]
-                waiting += [".".join(one).removesuffix(".") for one in targets]
+                waiting += [".".join(one) for several in module.imports.values() for one in several]
         return list(found.values())
 
     def form(self, module: Module, node: Any) -> str:
@@ -101,14 +99,12 @@ class Files:
             return f"[{','.join(self.form(module, one) for one in node if not _is_idle(one))}]"
         if not isinstance(node, ast.AST):
             return ascii(node)
-        if meanings := self.meanings(module, _dotted(node)):
-            return "|".join(meanings)
+        if meant := self.means(module, _dotted(node)):
+            return "|".join(meant)
         parts = (f"{name}={self.form(module, value)}" for name, value in _parts(node))
         return f"{type(node).__name__}({','.join(parts)})"
 
-    def meanings(
-        self, module: Module, dotted: str, seen: frozenset[str] = frozenset()
-    ) -> list[str]:
+    def means(self, module: Module, dotted: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """List what a name may stand for in a file: nothing if it is local or built in."""
         first, point, rest = dotted.partition(".")
         own = [reference(Definition(module.name, first)) + point + rest]
@@ -129,7 +125,7 @@ class Files:
                 return [reference(Definition(file, "*"))]
             below = f"{file}.{rest[0]}"
             if rest[0] in {*module.definitions, *module.imports} and below not in seen:
-                return self.meanings(module, ".".join(rest), seen | {below})
+                return self.means(module, ".".join(rest), seen | {below})
             file, rest = below, rest[1:]
         return [".".join([file, *rest])]
 

@@ -332,6 +332,11 @@ def test_a_capability_that_methods_get_renames_no_run(toy: Path) -> None:
     assert hashed(toy, contract=contract, toy=offline) == before
 
 
+def test_another_method_of_the_same_file_is_not_reached(toy: Path) -> None:
+    text = TOY + "\nother = Method(title='Other', config=Layer)\n"
+    assert hashed(toy, toy=text) == hashed(toy, toy=replaced(text, "Other", "Another"))
+
+
 def test_where_and_in_which_order_things_are_defined_is_no_part_of_a_method(toy: Path) -> None:
     before = hashed(toy)
     moved = "def half(x):\n    return x / 2\n"
@@ -429,6 +434,12 @@ def test_a_patch_in_a_file_that_is_only_imported_is_reached(toy: Path) -> None:
     text = replaced(TOY, "import torch\n", "import torch\nimport methods.patches\n")
     before = hashed(toy, toy=text, patches="import torch\ntorch.relu = torch.tanh\n")
     assert hashed(toy, patches="import torch\ntorch.relu = torch.sin\n") != before
+
+
+def test_what_is_defined_on_a_condition_is_reached(toy: Path) -> None:
+    layers = replaced(LAYERS, "def half(x):\n    return x / 2\n", "if nn:\n    half = nn.Half\n")
+    before = hashed(toy, layers=layers)
+    assert hashed(toy, layers=replaced(layers, "nn.Half", "nn.Third")) != before
 
 
 def test_two_definitions_of_one_name_are_not_mistaken_for_each_other(toy: Path) -> None:
