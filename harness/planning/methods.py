@@ -39,7 +39,7 @@ def complete(request: MethodRequest) -> MethodSpec:
         name=request.name,
         label=_label(name, base, chosen),
         fields=chosen,
-        source=source_hash(request.name),
+        source=source_hash(request.name, selects_layers=bool(chosen.get(DLS))),
     )
 
 

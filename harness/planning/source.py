@@ -30,15 +30,28 @@ ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is
 in the fields of the spec, which are hashed themselves; the others describe, count or refuse."""
 
+METHODS = {"methods": Path(methods.__path__[0])}
+
 METHOD = Definition("methods.contract", "Method")
 """A part of the harness: its name counts, its code does not."""
 
 
-def source_hash(name: str) -> str:
-    """Hash the source of a method; of `peft:TYPE`, the version of PEFT."""
+LAYER_SELECTION = "methods.training.layer_selection.DynamicLayerSelection"
+"""What the field `dls`, which every method has, sets to work."""
+
+
+def source_hash(name: str, *, selects_layers: bool) -> str:
+    """Hash the source of a method; of `peft:TYPE`, the version of PEFT.
+
+    Args:
+        name: The method.
+        selects_layers: Whether it trains with dynamic layer selection, whose source counts then.
+    """
+    selection = reached_in(METHODS, *LAYER_SELECTION.rsplit(".", 1)) if selects_layers else {}
     if name.startswith(plugins.OF_PEFT):
-        return sha256(f"peft {version('peft')}".encode()).hexdigest()
-    return hash_of(reached(name))
+        peft = sha256(f"peft {version('peft')}".encode()).hexdigest()
+        return sha256((peft + hash_of(selection)).encode()).hexdigest() if selection else peft
+    return hash_of(reached(name) | selection)
 
 
 def reached(name: str) -> dict[Definition, str]:
@@ -61,7 +74,7 @@ def packages_of(module: str, path: Path) -> dict[str, Path]:
     depth = module.count(".") + (path.name == "__init__.py")
     beside = {file.stem: file.with_suffix("") for file in path.parent.glob("*.py")}
     own = {module.partition(".")[0]: path.parents[depth - 1]} if depth else beside
-    return {**own, "methods": Path(methods.__path__[0])}
+    return {**own, **METHODS}
 
 
 def hash_of(forms: Mapping[Definition, str]) -> str:
@@ -81,17 +94,18 @@ def hash_of(forms: Mapping[Definition, str]) -> str:
 def reached_in(packages: Mapping[str, Path], module: str, offered: str) -> dict[Definition, str]:
     """List what the method `offered` by a file reaches in `packages`, in canonical form."""
     files, forms = Files(packages), dict[Definition, str]()
+    offers = {offered, plugins.OFFERS["methods"]}
     new = {Definition(one.name, "") for one in files.imported_by(module)}
-    new |= references("".join(files.find(f"{module}.{offered}")))
+    new |= references("".join(files.find(module, offered)))
     while new:
-        written = {one: _form(files, one, offered) for one in new}
+        written = {one: _form(files, one, offers) for one in new}
         forms |= written
         new = {one for form in written.values() for one in references(form)} - forms.keys()
     return {one: form for one, form in forms.items() if form}
 
 
-def _form(files: Files, definition: Definition, offered: str) -> str:
-    """Write a definition; of a method, without what describes it."""
+def _form(files: Files, definition: Definition, offers: set[str]) -> str:
+    """Write a definition in canonical form, and what `offers` names without what describes it."""
     module, name = files.module(definition.module), definition.name
     assert module is not None
     if definition == METHOD:
@@ -101,18 +115,19 @@ def _form(files: Files, definition: Definition, offered: str) -> str:
             reference(Definition(module.name, one)) for one in sorted(module.definitions)
         )
     if not name:
-        stars = "".join(files.meanings(module, "*"))
-        return (files.form(module, _run(files, module)) + stars).removeprefix("[]")
+        stars = "".join(files.means(module, "*"))
+        return (files.form(module, _run(files, module, offers)) + stars).removeprefix("[]")
     nodes: list[Any] = module.definitions[name]
-    if name in {offered, plugins.OFFERS["methods"]}:
+    if name in offers:
         nodes = [_without_description(files, node) for node in nodes]
     return files.form(module, nodes)
 
 
-def _run(files: Files, module: Module) -> list[ast.stmt]:
+def _run(files: Files, module: Module, offers: set[str]) -> list[ast.stmt]:
     """List the statements that do more than define, or define by code of the project."""
     found = [*module.statements]
-    for node in [one for nodes in module.definitions.values() for one in nodes]:
+    others = [nodes for name, nodes in module.definitions.items() if name not in offers]
+    for node in [one for nodes in others for one in nodes]:
         value = getattr(node, "value", None)
         calls = [*getattr(node, "decorator_list", []), *getattr(node, "keywords", [])]
         calls += [value.func] if isinstance(value, ast.Call) else []

@@ -40,13 +40,13 @@ class Module:
     Attributes:
         name: Its dotted name.
         definitions: The statements that bind a name and do nothing else, by that name.
-        imports: The absolute names that a name stands for, imports in functions included.
+        imports: The file and the name in it that a name may stand for, imported in functions too.
         statements: All other statements.
     """
 
     name: str
     definitions: dict[str, list[ast.stmt]] = field(default_factory=lambda: defaultdict(list))
-    imports: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    imports: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     statements: list[ast.stmt] = field(default_factory=list)
 
 
@@ -75,7 +75,7 @@ class Files:
         for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
             if file.is_file():
                 return _parsed(name, file.name == "__init__.py", file.read_text("utf-8"))
-        return None
+        return Module(name) if place.is_dir() else None  # a package without a file of its own
 
     def imported_by(self, name: str) -> list[Module]:
         """List the files that run where one of them is imported, itself included."""
@@ -86,7 +86,7 @@ class Files:
             waiting += [dotted.rpartition(".")[0]] * ("." in dotted)
             if dotted not in found and (module := self.module(dotted)):
                 found[dotted] = module
-                waiting += [one for names in module.imports.values() for one in names]
+                waiting += [".".join(one) for several in module.imports.values() for one in several]
         return list(found.values())
 
     def form(self, module: Module, node: Any) -> str:
@@ -99,36 +99,35 @@ class Files:
             return f"[{','.join(self.form(module, one) for one in node if not _is_idle(one))}]"
         if not isinstance(node, ast.AST):
             return ascii(node)
-        if meanings := self.meanings(module, _dotted(node)):
-            return "|".join(meanings)
+        if meant := self.means(module, _dotted(node)):
+            return "|".join(meant)
         parts = (f"{name}={self.form(module, value)}" for name, value in _parts(node))
         return f"{type(node).__name__}({','.join(parts)})"
 
-    def meanings(
-        self, module: Module, dotted: str, seen: frozenset[str] = frozenset()
-    ) -> list[str]:
+    def means(self, module: Module, dotted: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """List what a name may stand for in a file: nothing if it is local or built in."""
         first, point, rest = dotted.partition(".")
         own = [reference(Definition(module.name, first)) + point + rest]
-        imported = (f"{one}{point}{rest}" for one in module.imports.get(first, ()))
-        return own * (first in module.definitions) + [
-            one for name in imported for one in self.find(name, seen)
-        ]
+        found = set(own if first in module.definitions else [])
+        for file, name in module.imports.get(first, ()):
+            found.update(self.find(file, ".".join(filter(None, [name, rest])), seen))
+        return sorted(found)
 
-    def find(self, dotted: str, seen: frozenset[str] = frozenset()) -> list[str]:
-        """Find where an absolute name is defined, through files that import it in turn.
+    def find(self, file: str, dotted: str, seen: frozenset[str] = frozenset()) -> list[str]:
+        """Find where a name of a file is defined, through files that import it in turn.
 
         Returns:
-            References, or the name itself if it is not defined in these files.
+            References, or the absolute name if it is not defined in these files.
         """
-        name, *rest = dotted.split(".")
-        while module := self.module(name):
+        rest = dotted.split(".") if dotted else []
+        while module := self.module(file):
             if rest in ([], ["*"]):
-                return [reference(Definition(name, "*"))]
-            if rest[0] in {*module.definitions, *module.imports} and dotted not in seen:
-                return self.meanings(module, ".".join(rest), seen | {dotted})
-            name = f"{name}.{rest.pop(0)}"
-        return [".".join([name, *rest])]
+                return [reference(Definition(file, "*"))]
+            below = f"{file}.{rest[0]}"
+            if rest[0] in {*module.definitions, *module.imports} and below not in seen:
+                return self.means(module, ".".join(rest), seen | {below})
+            file, rest = below, rest[1:]
+        return [".".join([file, *rest])]
 
 
 @lru_cache(maxsize=64)
@@ -157,17 +156,18 @@ def _bound(node: ast.stmt) -> list[str]:
     return names if len(names) == len(flat) else []
 
 
-def _imported(node: ast.AST, here: list[str]) -> Iterator[tuple[str, str]]:
-    """List the names that an import binds, with the absolute names that they stand for."""
+def _imported(node: ast.AST, here: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """List the names that an import binds, each with a file and a name in it."""
     if isinstance(node, ast.Import):
         for one in node.names:
             top = one.name.partition(".")[0]
-            yield (one.asname, one.name) if one.asname else (top, top)
-            yield one.name, one.name  # all of `a.b` runs, though only `a` is bound
+            yield one.asname or top, (one.name if one.asname else top, "")
+            yield one.name, (one.name, "")  # all of `a.b` runs, though only `a` is bound
     if isinstance(node, ast.ImportFrom):
         above = here[: -node.level] if node.level else []
+        file = ".".join(filter(None, [*above, node.module]))
         for one in node.names:
-            yield one.asname or one.name, ".".join(filter(None, [*above, node.module, one.name]))
+            yield one.asname or one.name, (file, one.name)
 
 
 def _dotted(node: ast.AST) -> str:

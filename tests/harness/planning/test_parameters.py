@@ -50,7 +50,7 @@ def fitting(name: str) -> str:
     return f"{name}:small" if "small" in plugins.method(name).variants else name
 
 
-METHODS = [fitting(name) for name in plugins.names("methods")]
+METHODS = [fitting(name) for name in plugins.names("methods") if plugins.method(name).trains]
 
 
 @pytest.mark.parametrize("text", [*METHODS, "lora[r=3]", "dypam[r=8,d_e=4]"])
@@ -79,3 +79,8 @@ def test_counting_leaves_the_default_device_alone(backbone: Located) -> None:
 def test_a_method_that_finds_nothing_to_adapt_is_the_users_mistake(backbone: Located) -> None:
     with pytest.raises(UserError, match=r"lora\[target_modules=nowhere\] on small: .*nowhere"):
         count(complete(parse_method("lora[target_modules=nowhere]")), backbone)
+
+
+def test_the_base_model_trains_nothing_and_counts_whole(backbone: Located) -> None:
+    found = count(complete(parse_method("base")), backbone)
+    assert (found.trainable, found.total, found.percent) == (0, BASE, 0)
