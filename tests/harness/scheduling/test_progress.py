@@ -154,7 +154,7 @@ def test_a_terminal_shows_runs_done_phase_loss_and_speed(
 def test_a_run_is_shown_from_the_moment_when_it_is_at_work(
     folder: RunFolder, screen: Callable[[Display], str]
 ) -> None:
-    display, at_work = Display(1, console()), []
+    display, at_work = Display(1, console()), list[bool]()
     display.expect(folder, "lora[r=64] on tiny", lambda: bool(at_work))
     assert "lora" not in screen(display)
     at_work.append(True)

@@ -6,10 +6,10 @@ from contextlib import suppress
 
 from harness.scheduling.executors.conformance.trial import (
     Make,
+    at_work,
     reason,
     statuses,
     trial,
-    unlocked,
 )
 from harness.scheduling.executors.contract import ClosedError, Job
 
@@ -176,7 +176,7 @@ def a_cancelled_job_that_runs_is_ended(make: Make) -> None:
         outcomes = [found for found in (t.next(), t.next(), t.next()) if found]
         found = statuses(outcomes, job)
         assert found == ["finished", "cancelled", "cancelled"], f"the runs of the job are {found}"
-        assert unlocked(job.folders[1]), "the cancelled run is still at work"
+        assert not at_work(job.folders[1]), "the cancelled run is still at work"
         assert not any(map(reason, job.folders)), "there is a failure record"
         t.executor.cancel(job)  # has ended: no effect
         behind = t.submit(FINISH)
@@ -195,7 +195,7 @@ def leaving_ends_what_is_at_work(make: Make) -> None:
         with suppress(KeyboardInterrupt), t.executor:
             raise KeyboardInterrupt
         folders = [job.folders[0] for job in jobs]
-        assert all(map(unlocked, folders)), "a run is still at work"
+        assert not any(map(at_work, folders)), "a run is still at work"
         outcomes = t.rest()
         found = [statuses(outcomes, job) for job in jobs]
         assert found == [["cancelled"]] * 3, f"the runs are {found}"

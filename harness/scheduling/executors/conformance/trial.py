@@ -4,7 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -120,10 +120,12 @@ def reason(folder: RunFolder) -> str:
     return failure.reason if failure else ""
 
 
-def unlocked(folder: RunFolder) -> bool:
-    """Whether no process works in a folder."""
-    try:
-        with folder.locked():
-            return True
-    except AlreadyRunningError:
-        return False
+def at_work(folder: RunFolder) -> bool:
+    """Whether a process works in a folder."""
+    # The kernel takes a moment to release what a process held that has just ended.
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        with suppress(AlreadyRunningError), folder.locked():
+            return False
+        time.sleep(0.01)
+    return True
