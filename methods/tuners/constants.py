@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
 P = ParamSpec("P")
+Made = TypeVar("Made")
 
 
-def constant(make: Callable[P, Tensor]) -> Callable[P, Tensor]:
+def constant(make: Callable[P, Made]) -> Callable[P, Made]:
     """Keep what `make` returns, by its arguments.
 
     It is made out of inference mode, in which it could not be used for training later. Nothing is
@@ -20,9 +21,8 @@ def constant(make: Callable[P, Tensor]) -> Callable[P, Tensor]:
     kept = cache(ordinary)
 
     @wraps(make)
-    def get(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+    def get(*args: P.args, **kwargs: P.kwargs) -> Made:
         fake = type(torch.empty(0, device="cpu")) is not Tensor
-        found: Tensor = ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
-        return found
+        return ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
 
     return get
