@@ -17,11 +17,11 @@ parameters, and the norm weights of the layer where `train_norms` is set. A toke
 on that token alone, so modulated keys can be cached. Because both dimensions of a pair share s, the
 modulation commutes with RoPE. It cannot be merged.
 
-Dynamic Positional Attention Modulation, KDD 2026, section 4, algorithm 1. What the paper leaves
+Dynamic Positional Attention Modulation, KDD 2026, section 3, algorithm 1. What the paper leaves
 open, and the choice made:
 
 - One projection for queries and keys (eq. 6), or two: two, that of the keys sized to the key heads.
-  Only so do the printed percentages and FLOPs (table 7) come out.
+  Only so do the printed percentages and FLOPs (table 7 of the camera-ready) come out.
 - Before or after QK-norm (Qwen3, Gemma 3): after it, right before RoPE, since a norm would take
   back part of the scaling.
 - Start values: as above, the identity.
@@ -29,7 +29,7 @@ open, and the choice made:
 - Whether the norms train: the text trains none, the percentages count those of every layer. Text;
   `train_norms` trains them.
 
-Variants: `no-input`, `no-head-bias`, `no-layer-bias` (the ablations of the paper's section 5);
+Variants: `no-input`, `no-head-bias`, `no-layer-bias` (the ablations of the paper's section 4.4);
 `dypam-paper` counts as its tables do, norms included.
 """
 

@@ -1,4 +1,4 @@
-"""DyPAM against its paper (KDD 2026, section 4, eq. 6 to 14), written out a second time by hand."""
+"""DyPAM against its paper (KDD 2026, section 3, eq. 6 to 14), written out a second time by hand."""
 
 import math
 from typing import Any
