@@ -1,8 +1,8 @@
 """RoSA: enhance the low-frequency dimensions of queries and keys, in the layers that matter.
 
-    S_Q = SiLU(B A h_t)                 signal of the query heads, of d_low numbers each     eq. 1
-    S_K = D C S_Q                       for grouped-query attention; S_K = S_Q without it    eq. 2
-    z_i <- z_i + z_i alpha S_i          on the slowest rotary dimensions of each head        eq. 3
+    S_Q = SiLU(B A h_t)                 signal of the query heads, of d_low numbers each     eq. 2
+    S_K = D C S_Q                       for grouped-query attention; S_K = S_Q without it    eq. 3
+    z_i <- z_i + z_i alpha S_i          on the slowest rotary dimensions of each head        eq. 4
 
 h_t is the input of the query and key projections, of shape (d,). d_low = r_low d_head: the last
 d_low / 2 dimensions of each half of a head, which RoPE turns the slowest. Both halves have signals
@@ -14,14 +14,14 @@ Kaiming; B (H d_low, r) zero, so that S = 0 and training starts at the base. One
 parameters, and the norm weights of the layer where `train_norms` is set. A token's signal depends
 on that token alone, so enhanced keys can be cached. It cannot be merged.
 
-In training, dynamic layer selection updates half of the layers at a time: eq. 4 to 6, written in
+In training, dynamic layer selection updates half of the layers at a time: eq. 5 and 6, written in
 `training/layer_selection.py` because every method can take it (`lora[dls=true]`).
 
 RoSA: Enhancing Parameter-Efficient Fine-Tuning via RoPE-aware Selective Adaptation, AAAI 2026,
 arXiv 2511.21733. (Two other papers use the acronym: "robust adaptation" and "rotational sparse
 adaptation".) What the paper leaves open, and the choice made:
 
-- W_GQA: the full matrix of eq. 2 fits none of the printed percentages; one of rank r fits all.
+- W_GQA: the full matrix of eq. 3 fits none of the printed percentages; one of rank r fits all.
 - Before or after RoPE: before, where the section describes the selection; `post-rope` is after.
 - Before or after QK-norm (Qwen3, Gemma 3): after it, right before RoPE.
 - The hidden state: after the input norm, as in the released code of the same group's HyCAM.

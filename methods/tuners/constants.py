@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 P = ParamSpec("P")
-T = TypeVar("T")
+Made = TypeVar("Made")
 
 
-def constant(make: Callable[P, T]) -> Callable[P, T]:
+def constant(make: Callable[P, Made]) -> Callable[P, Made]:
     """Keep what `make` returns, by its arguments.
 
     It is made out of inference mode, in which it could not be used for training later. Nothing is
@@ -21,9 +21,8 @@ def constant(make: Callable[P, T]) -> Callable[P, T]:
     kept = cache(ordinary)
 
     @wraps(make)
-    def get(*args: P.args, **kwargs: P.kwargs) -> T:
+    def get(*args: P.args, **kwargs: P.kwargs) -> Made:
         fake = type(torch.empty(0, device="cpu")) is not Tensor
-        found: T = ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
-        return found
+        return ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
 
     return get

@@ -1,4 +1,4 @@
-"""DyPAM against its paper (KDD 2026, section 4, eq. 6 to 14), written out a second time by hand."""
+"""DyPAM against its paper (KDD 2026, section 3, eq. 6 to 14), written out a second time by hand."""
 
 import math
 from typing import Any
@@ -27,12 +27,15 @@ every_length = pytest.mark.parametrize("tokens", [2, 4, 13])
 def factors_by_hand(states: Tensor, weights: Any) -> Tensor:
     """Compute eq. 6 to 13, with one factor for both dimensions of a pair (eq. 14)."""
     down, up, embedding = weights.A.weight, weights.B.weight, weights.E.weight
-    heads, features = len(weights.head_bias), embedding.shape[1]
+    features = embedding.shape[1]
+    heads = len(up) // features
+    shared = len(weights.head_bias) // heads  # rows of a key head, where each query head has one
     factors = states.new_empty(*states.shape[:2], heads, HEAD_SIZE)
     for text, token, head in torch.cartesian_prod(*map(torch.arange, factors.shape[:3])).tolist():
         rows = slice(head * features, (head + 1) * features)
         feature = up[rows] @ (down @ states[text, token])  # eq. 6
-        scores = embedding @ feature + weights.head_bias[head] + weights.layer_bias  # eq. 8, 11, 12
+        bias = sum(weights.head_bias[head * shared + row] for row in range(shared)) / shared
+        scores = embedding @ feature + bias + weights.layer_bias  # eq. 8, 11, 12
         for pair, score in enumerate(scores.tolist()):
             factor = 1 + ALPHA * (1 / (1 + math.exp(-score)) - 0.5)  # eq. 13
             factors[text, token, head, [pair, pair + PAIRS]] = factor
@@ -91,13 +94,14 @@ def in_double(name: str) -> PreTrainedModel:
     return model
 
 
-def fresh(name: str) -> PeftModel:
-    return method.adapt(in_double(name), DyPAMConfig(r=5, d_e=6, alpha=ALPHA)).double().eval()
+def fresh(name: str, **fields: Any) -> PeftModel:
+    config = DyPAMConfig(r=5, d_e=6, alpha=ALPHA, **fields)
+    return method.adapt(in_double(name), config).double().eval()
 
 
-def adapt(name: str) -> PeftModel:
+def adapt(name: str, **fields: Any) -> PeftModel:
     """Put DyPAM with random weights into the model."""
-    model = fresh(name)
+    model = fresh(name, **fields)
     generator = torch.Generator().manual_seed(1)
     for parameter in model.parameters():
         if parameter.requires_grad:
@@ -184,3 +188,32 @@ def test_all_factors_are_exactly_one_at_the_start(name: str) -> None:
     for module in modulations(fresh(name)):
         factors = module(random(2, 13, WIDTH))
         assert torch.equal(factors, torch.ones_like(factors))
+
+
+@every_model
+def test_with_a_bias_row_per_query_head_a_key_takes_the_mean_of_its_group(name: str) -> None:
+    text = torch.randint(VOCABULARY, (2, 13), generator=torch.Generator().manual_seed(3))
+    adapted = adapt(name, key_bias_rows="query")
+    keys = modulations(adapted)[1::2]
+    assert all(module.head_bias.shape == (QUERY_HEADS, PAIRS) for module in keys)
+    with torch.no_grad():
+        logits = adapted(input_ids=text).logits
+        assert difference(logits, plain(name, adapted)(input_ids=text).logits) <= 1e-11
+    adapted(input_ids=text, labels=text).loss.backward()
+    assert all(bool(module.head_bias.grad.any(dim=1).all()) for module in keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "by_hand"),
+    [
+        ("llama-gqa", "key", 2 * (2 * 32 * 5 + 5 * 6 * (4 + 2) + 6 * 16 + (4 + 2) * 8 + 16)),
+        ("llama-gqa", "query", 2 * (2 * 32 * 5 + 5 * 6 * (4 + 2) + 6 * 16 + (4 + 4) * 8 + 16)),
+        ("llama-mha", "key", 2 * (2 * 32 * 5 + 5 * 6 * (4 + 4) + 6 * 16 + (4 + 4) * 8 + 16)),
+        ("llama-mha", "query", 2 * (2 * 32 * 5 + 5 * 6 * (4 + 4) + 6 * 16 + (4 + 4) * 8 + 16)),
+    ],
+)
+def test_parameters_are_those_counted_by_hand(name: str, rows: str, by_hand: int) -> None:
+    config = DyPAMConfig(r=5, d_e=6, key_bias_rows=rows)  # type: ignore[arg-type]
+    assert method.parameters is not None
+    assert method.parameters(config, build(name)) == by_hand
+    assert method.adapt(build(name), config).get_nb_trainable_parameters()[0] == by_hand

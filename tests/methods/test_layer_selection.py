@@ -1,4 +1,4 @@
-"""Dynamic layer selection against the paper of RoSA (AAAI 2026, eq. 4 to 6 and algorithm 1)."""
+"""Dynamic layer selection against the paper of RoSA (AAAI 2026, eq. 5 and 6 and algorithm 1)."""
 
 import contextlib
 import dataclasses

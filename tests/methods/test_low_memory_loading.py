@@ -20,9 +20,10 @@ from methods.tuners.adapter import NativeTuner
 
 
 def is_native(name: str) -> bool:
+    config: Any = plugins.method(name).config  # None for the bare base model
+    kind = getattr(config, "peft_type", None)
     tuners: dict[Any, Any] = peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING
-    tuner = tuners.get(plugins.method(name).config.peft_type)
-    return tuner is not None and issubclass(tuner, NativeTuner)
+    return kind in tuners and issubclass(tuners[kind], NativeTuner)
 
 
 NATIVE = [name for name in plugins.names("methods") if is_native(name)]

@@ -1,4 +1,4 @@
-"""RoSA against its paper (AAAI 2026, section "RoPE-aware Attention Enhancement", eq. 1 to 3)."""
+"""RoSA against its paper (AAAI 2026, section "RoPE-aware Attention Enhancement", eq. 2 to 4)."""
 
 import math
 import re
@@ -48,20 +48,20 @@ def silu(number: float) -> float:
 def factors_by_hand(
     states: Tensor, weights: Any, key_heads: int, low: list[int]
 ) -> tuple[Tensor, Tensor]:
-    """Compute eq. 1 to 3, number by number; `low` are the dimensions of a head in the slice."""
+    """Compute eq. 2 to 4, number by number; `low` are the dimensions of a head in the slice."""
     down, up = weights.A.weight, weights.B.weight
     queries, keys = [], []
     for state in states.flatten(0, 1):
-        signal = [silu(number) for number in (up @ (down @ state)).tolist()]  # eq. 1
+        signal = [silu(number) for number in (up @ (down @ state)).tolist()]  # eq. 2
         key_signal = signal
-        if key_heads != QUERY_HEADS:  # eq. 2, without an activation of its own
+        if key_heads != QUERY_HEADS:  # eq. 3, without an activation of its own
             narrow = weights.C.weight @ torch.tensor(signal, dtype=torch.float64)
             key_signal = (weights.D.weight @ narrow).tolist()
         for factors, numbers in ((queries, signal), (keys, key_signal)):
             heads = [[1.0] * HEAD_SIZE for _ in range(len(numbers) // len(low))]
             for head, row in enumerate(heads):
                 for place, dimension in enumerate(low):
-                    row[dimension] += ALPHA * numbers[head * len(low) + place]  # eq. 3
+                    row[dimension] += ALPHA * numbers[head * len(low) + place]  # eq. 4
             factors.append(heads)
     query, key = (torch.tensor(both, dtype=torch.float64) for both in (queries, keys))
     return query.unflatten(0, states.shape[:2]), key.unflatten(0, states.shape[:2])

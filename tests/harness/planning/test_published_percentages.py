@@ -5,6 +5,7 @@ commonsense results. A percentage is that of PEFT: trainable over base and added
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 
@@ -42,6 +43,14 @@ PRINTED = {
 }
 
 
+# Those that come out a unit of the last digit away: 0.545004, 0.54537 and 0.27346.
+A_UNIT_AWAY = {
+    ("rosa:dypam-paper", "llama-3.2-3b"),
+    ("dora:rosa-paper", "qwen2.5-7b"),
+    ("bone:rosa-paper", "llama-3.1-8b"),
+}
+
+
 def cases() -> Iterator[tuple[str, str, str]]:
     for paper, backbones in (("dypam-paper", DYPAM), ("rosa-paper", ROSA)):
         for name, figures in PRINTED[paper].items():
@@ -54,10 +63,12 @@ def test_all_figures_of_the_two_papers_are_held() -> None:
 
 
 @pytest.mark.parametrize(("method", "backbone", "figure"), list(cases()))
-def test_the_percentage_is_the_printed_one_within_a_unit_of_its_last_digit(
+def test_the_percentage_is_the_printed_one_or_in_three_cases_a_unit_of_its_last_digit_away(
     method: str, backbone: str, figure: str
 ) -> None:
     config = shapes(backbone)[backbone]
-    percent = count_on(complete(parse_method(method)), backbone, config).percent
-    unit = 10.0 ** -len(figure.partition(".")[2])
-    assert percent == pytest.approx(float(figure), abs=unit)
+    count = count_on(complete(parse_method(method)), backbone, config)
+    decimals = len(figure.partition(".")[2])
+    rounded = Decimal(count.trainable * 100) / Decimal(count.total)
+    off = (round(rounded, decimals) - Decimal(figure)).scaleb(decimals)
+    assert abs(off) == int((method, backbone) in A_UNIT_AWAY)

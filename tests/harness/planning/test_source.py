@@ -126,7 +126,8 @@ def change(node: Any) -> tuple[str, Any] | None:
     if isinstance(node, ast.BinOp):
         return "op", ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
     if isinstance(node, ast.Compare):
-        return "ops", [ast.Is(), *node.ops[1:]]
+        other = ast.IsNot() if isinstance(node.ops[0], ast.Is) else ast.Is()
+        return "ops", [other, *node.ops[1:]]
     names = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.arg: "arg"}
     field = names.get(type(node))
     return (field, f"{getattr(node, field)}_") if field else None
