@@ -49,8 +49,8 @@ def _rescored(folder: RunFolder) -> list[str]:
     """Rescore a run folder; say which headline scores changed."""
     if folder.format == 1:
         raise RunFolderError(
-            "written in format 1, which keeps no gold answers: without the data files it cannot "
-            "be judged. Rerun it to have it in the current format."
+            "written in format 1, which keeps no gold answers to compare with. Rerun it with "
+            "another --store and --runs to have it in the current format."
         )
     spec, result = Spec(**folder.spec()), folder.result()
     assert result is not None
