@@ -1,3 +1,8 @@
+"""From run folders to records, without any other package of the project."""
+
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -5,103 +10,93 @@ from typing import Any
 
 import pytest
 
-from harness.spec.planned import PlannedRun
-from results.record import Score
-from results.runfolder import record_of as index
+from results.record import Run
 from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import folders, record_of
+from results.runfolder.values import Environment, Head, Result, TrainRecord
 from results.store import Store
 
-RESULT: dict[str, Any] = {
-    "started": 1_767_225_600.5,  # 2026-01-01, and half a second
-    "seconds": {"load": 1.0, "train": 6.0, "generate": 3.0, "wall": 12.0},
-    "environment_id": "0123456789abcdef",
-    "resumed": False,
-    "trainable_parameters": 5,
-    "total_parameters": 1000,
-    "adapter_bytes": 20,
-    "peak_memory_bytes": 4096,
-    "training": {"tokens_per_second": 1234.5, "best_step": 7},
-    "scores": [
-        {
-            "benchmark": "gsm8k",
-            "metric": "accuracy",
-            "extractor": extractor,
-            "headline": headline,
-            "value": right / 50,
-            "n": 50,
-            "unparsed": 2,
-        }
-        for extractor, headline, right in (("llm-adapters", True, 20), ("strict", False, 15))
-    ],
-    "flags": ["gsm8k: cut at the limit: 80 %"],
+STACK: dict[str, Any] = {
+    "packages": {"torch": "2.13"},
+    "python": "3.11.7",
+    "torch": "2.13+cpu",
+    "device": "CPU",
+    "machine": {"threads": 2},
+    "harness": {"dirty": False},
 }
-"""What harness.worker.stages writes at the end."""
 
 
 @pytest.fixture
-def finished(tmp_path: Path, job: Callable[..., PlannedRun]) -> RunFolder:
-    folder = RunFolder(tmp_path / "runs" / job().spec.run_id)
-    folder.create(job())
-    folder.write("environment.json", {"python": "3.11", "packages": {"torch": "2.13"}})
-    folder.write("result.json", RESULT)
+def finished(
+    tmp_path: Path, create: Callable[..., RunFolder], result: Callable[..., Result]
+) -> RunFolder:
+    folder = create(tmp_path / "runs" / "0123456789abcdef")
+    folder.write_environment(Environment(**STACK))
+    record = {"rows": 9, "cut": 0, "dropped": 0, "steps": 7, "tokens": 99, "best_step": 7}
+    folder.write_train_record(
+        TrainRecord(**record, best_validation_loss=1.5, tokens_per_second=1234.5)
+    )
+    folder.write_result(result())
     return folder
 
 
 @pytest.fixture
-def failed(tmp_path: Path, job: Callable[..., PlannedRun]) -> RunFolder:
-    one = job(limit=50)
-    folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
-    folder.create(one)
+def failed(tmp_path: Path, create: Callable[..., RunFolder]) -> RunFolder:
+    folder = create(tmp_path / "runs" / "fedcba9876543210", run_id="fedcba9876543210")
     folder.note_failure("ValueError: no such layer", seconds=3.0)
     return folder
 
 
+def record(folder: RunFolder) -> Run:
+    found = record_of(folder)
+    assert found is not None
+    return found
+
+
 def test_a_finished_run_is_read_with_all_that_it_recorded(
-    finished: RunFolder, job: Callable[..., PlannedRun]
+    finished: RunFolder, head: Callable[..., Head], result: Callable[..., Result]
 ) -> None:
-    run, spec = index.read(finished), job().spec
-    assert run is not None
-    assert (run.run_id, run.setting, run.series) == (spec.run_id, spec.setting, spec.series)
+    run = record(finished)
+    of_head = set(Head.model_fields) - {"format"}
+    assert {name: getattr(run, name) for name in of_head} == head().model_dump(include=of_head)
+    of_result = set(Result.model_fields) - {"started", "resumed"}
+    assert {name: getattr(run, name) for name in of_result} == {
+        name: getattr(result(), name) for name in of_result
+    }
     assert (run.status, run.reason) == ("finished", "")
     assert run.started == datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
-    assert run.seconds == RESULT["seconds"]
-    assert (run.method, run.backbone, run.group, run.seed) == ("lora", "tiny", "math", 2333)
-    assert (run.marks, run.protocol) == (spec.marks, f"paper/{spec.protocol.version}")
-    assert run.spec == finished.read("spec.json")
-    assert run.environment == finished.read("environment.json")
-    assert run.environment_id == "0123456789abcdef"
-    numbers = (run.trainable_parameters, run.total_parameters, run.adapter_bytes)
-    assert numbers == (5, 1000, 20)
-    assert (run.peak_memory_bytes, run.train_tokens_per_second) == (4096, 1234.5)
-    assert run.scores == (
-        Score("gsm8k", "accuracy", "llm-adapters", True, 0.4, 50, 2),
-        Score("gsm8k", "accuracy", "strict", False, 0.3, 50, 2),
-    )
-    assert run.flags == ("gsm8k: cut at the limit: 80 %",)
+    assert run.spec == finished.spec()
+    # Keys that say nothing are left out.
+    assert run.environment == {**STACK, "memory": {}}
+    assert run.train_tokens_per_second == 1234.5
     assert run.folder == str(finished.path)
 
 
 def test_a_failed_run_is_read_with_its_reason(failed: RunFolder) -> None:
-    run = index.read(failed)
-    assert run is not None
+    run = record(failed)
     assert (run.status, run.reason) == ("failed", "ValueError: no such layer")
     assert run.seconds == {"wall": 3.0}
     assert (run.scores, run.total_parameters, run.environment) == ((), 0, {})
+    assert (run.method, run.setting) == ("lora[r=64]", "setting-a")
 
 
-def test_a_run_without_an_end_is_none_yet(tmp_path: Path, job: Callable[..., PlannedRun]) -> None:
-    folder = RunFolder(tmp_path)
-    folder.create(job())
-    assert index.read(folder) is None
+def test_a_run_that_trains_nothing_has_no_speed(
+    create: Callable[..., RunFolder], result: Callable[..., Result]
+) -> None:
+    folder = create()
+    folder.write_result(result(trainable_parameters=0))
+    assert record(folder).train_tokens_per_second == 0.0
+
+
+def test_a_run_without_an_end_is_none_yet(create: Callable[..., RunFolder]) -> None:
+    assert record_of(create()) is None
 
 
 def test_a_result_counts_for_more_than_the_failure_of_an_earlier_attempt(
     finished: RunFolder,
 ) -> None:
     finished.note_failure("ended by SIGKILL")
-    run = index.read(finished)
-    assert run is not None
-    assert run.status == "finished"
+    assert record(finished).status == "finished"
 
 
 def test_adding_folders_twice_leaves_one_row_each(
@@ -109,14 +104,10 @@ def test_adding_folders_twice_leaves_one_row_each(
 ) -> None:
     store = Store(tmp_path / "harness.db")
     for _ in range(2):
-        for folder in index.folders(tmp_path / "runs"):
-            run = index.read(folder)
-            assert run is not None
-            store.add(run)
-    assert {run.status: run for run in store.runs()} == {
-        "finished": index.read(finished),
-        "failed": index.read(failed),
-    }
+        for folder in folders(tmp_path / "runs"):
+            store.add(record(folder))
+    stored = {run.status: run for run in store.runs()}
+    assert stored == {"finished": record(finished), "failed": record(failed)}
     assert len(store.runs()) == 2
     assert store.finished_ids() == {finished.path.name}
 
@@ -125,5 +116,30 @@ def test_only_run_folders_are_listed(finished: RunFolder, tmp_path: Path) -> Non
     root = tmp_path / "runs"
     (root / "notes").mkdir()
     (root / "readme.txt").touch()
-    assert [folder.path for folder in index.folders(root)] == [finished.path]
-    assert index.folders(tmp_path / "nowhere") == []
+    assert [folder.path for folder in folders(root)] == [finished.path]
+    assert folders(tmp_path / "nowhere") == []
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from results.runfolder.record_of import folders, record_of
+print(*[record_of(folder).run_id for folder in folders(Path(sys.argv[1]))])
+used = {name.partition(".")[0] for name in sys.modules}
+print(*sorted(used & {"harness", "methods", "tasks", "torch", "transformers", "peft"}))
+"""
+
+
+@pytest.mark.parametrize("written", ["now", "in format 1"])
+def test_a_record_is_of_the_folder_alone(
+    written: str, finished: RunFolder, failed: RunFolder, tmp_path: Path
+) -> None:
+    # No harness, no backbone, no data, no torch: an archive can be read for years.
+    earlier = Path(__file__).parent / "format_1"
+    root = tmp_path / "runs" if written == "now" else earlier
+    command = [sys.executable, "-c", ALONE, os.fspath(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ids, used = done.stdout.split("\n")[:2]
+    assert ids.split() == [folder.path.name for folder in folders(root)]
+    assert len(ids.split()) >= 2
+    assert used == ""
