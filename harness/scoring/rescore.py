@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import UserError
+from harness import plugins
+from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
 from harness.scoring.texts import OVERLAPS
 from harness.spec.spec import Spec
@@ -54,6 +55,9 @@ def _rescored(folder: RunFolder) -> list[str]:
         )
     spec, result = Spec(**folder.spec()), folder.result()
     assert result is not None
+    for name in spec.tests:
+        if name not in plugins.names("tasks"):
+            raise UserError(unknown("benchmark", name, plugins.names("tasks")))
     with folder.locked():
         judged = _with_unmeasured(result, score(folder, spec))
         changed = {"scores": judged.scores, "flags": judged.flags}
