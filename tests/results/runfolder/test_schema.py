@@ -10,7 +10,6 @@ from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
     Environment,
-    Event,
     FileValue,
     Generation,
     OptionLikelihoods,
@@ -79,14 +78,3 @@ def test_every_file_of_a_kind_of_value_is_written(whole: RunFolder) -> None:
 def test_every_module_is_in_the_readme() -> None:
     modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
     assert [name for name in modules if f"| `{name}` |" not in README] == []
-
-
-def test_an_event_is_a_line_whose_keys_are_those_of_the_table() -> None:
-    assert list(Event.model_fields) == [
-        row.split("`")[1]
-        for row in schema.markdown()
-        .partition("### `events.jsonl`")[2]
-        .partition("###")[0]
-        .splitlines()
-        if row.startswith("| `")
-    ]
