@@ -13,7 +13,7 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.training.layer_selection import LayerSelection
 
 NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
@@ -63,7 +63,7 @@ class Method:
     check: Callable[[Any, PreTrainedModel], None] | None = None
     adjustments: Callable[[PeftModel], list[str]] | None = None
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
-    hooks: Callable[[PeftModel, Plan], StepHooks] | None = None
+    hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
     dls: LayerSelection | None = None
 
