@@ -12,6 +12,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 from methods.conformance.models import SHAPE, VOCABULARY, build
 from methods.contract import size
 from methods.full import method
+from tests.methods.tensors import with_another_token
 
 TIED = {"llama-gqa": False, "llama-tied": True, "gemma3-gqa": True}
 
@@ -326,8 +327,7 @@ def test_layers_cannot_be_chosen() -> None:
 def test_a_later_token_changes_no_earlier_logit(name: str) -> None:
     adapted, before = adapt(name), texts()
     randomise(adapted)
-    after = before.clone()
-    after[:, 5] = (before[:, 5] + 1) % VOCABULARY
+    after = with_another_token(before, at=5)
     old, new = adapted(input_ids=before).logits, adapted(input_ids=after).logits
     torch.testing.assert_close(new[:, :5], old[:, :5])
     assert float((new[:, 5:] - old[:, 5:]).abs().max()) > 1e-2
