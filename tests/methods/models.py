@@ -1,9 +1,9 @@
-"""Models that the tests of several methods need: in float64, and without rotary embedding."""
+"""Models that the tests of several methods share, and what a changed token does to logits."""
 
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import (
     BloomConfig,
     BloomForCausalLM,
@@ -13,6 +13,7 @@ from transformers import (
 )
 
 from methods.conformance.models import VOCABULARY, build
+from tests.methods.tensors import with_another_token
 
 
 def in_double(name: str) -> PreTrainedModel:
@@ -38,3 +39,9 @@ def opt() -> PreTrainedModel:
     return OPTForCausalLM(
         OPTConfig(vocab_size=VOCABULARY, num_hidden_layers=2, num_attention_heads=4, **shape)
     )
+
+
+def logits_as_a_token_changes(model: Any, ids: Tensor, at: int) -> tuple[Tensor, Tensor]:
+    """Compute the logits of texts, and those with another token at one position of each."""
+    changed = with_another_token(ids, at)
+    return model(input_ids=ids).logits, model(input_ids=changed).logits

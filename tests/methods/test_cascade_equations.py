@@ -27,7 +27,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from methods.cascade import Cascade, CascadeConfig, method
 from methods.conformance.models import SHAPE, build
 from methods.training.hooks import Plan
-from tests.methods.tensors import random, randomise, token_ids, with_another_token
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import random, randomise, token_ids
 
 THREE = ["q_proj", "k_proj", "down_proj"]
 """Of Llama, these are of shape 64 x 32, 32 x 32 and 32 x 48."""
@@ -703,11 +704,9 @@ def test_a_model_starts_as_the_base_to_the_bit() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit_and_does_with_sequence_pooling() -> None:
-    ids = token_ids(2, 13)
-    changed = with_another_token(ids, at=9)
     for pooling in ("token", "sequence"):
         model = adapt(pooling=pooling)
-        before, after = (model(input_ids=one).logits for one in (ids, changed))
+        before, after = logits_as_a_token_changes(model, token_ids(2, 13), at=9)
         moved = (after - before).abs()
         assert moved[:, 9:].max() > 1e-3
         if pooling == "token":

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from methods.conformance.models import build
 from methods.flylora import FlyLoRA, FlyLoRAConfig, method
 from methods.training.hooks import Plan
-from tests.methods.tensors import assert_close, random, token_ids, with_another_token
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, random, token_ids
 
 ALPHA, U = 3.0, 0.05
 
@@ -433,9 +434,7 @@ def test_a_layer_of_a_model_adds_to_its_own_output() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("training", [True, False])
 def test_a_later_token_changes_no_earlier_logits(training: bool) -> None:
-    model = adapt().train(training)
-    both = text(), with_another_token(text(), at=4)
-    first, second = (model(input_ids=ids).logits for ids in both)
+    first, second = logits_as_a_token_changes(adapt().train(training), text(), at=4)
     assert torch.equal(first[:, :4], second[:, :4])
     assert not torch.allclose(first[:, 4:], second[:, 4:])
 

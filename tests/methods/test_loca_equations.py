@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from methods.conformance.models import build
 from methods.loca import LoCA, LoCAConfig, method
 from methods.training.hooks import Plan
-from tests.methods.tensors import assert_close, random, token_ids, with_another_token
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, random, token_ids
 
 ALPHA = 1.7
 SCALE = 0.25
@@ -394,9 +395,7 @@ def test_a_layer_of_a_model_adds_the_update_to_its_own_output() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logits() -> None:
-    model = adapt().eval()
-    both = text(), with_another_token(text(), at=4)
-    first, second = (model(input_ids=ids).logits for ids in both)
+    first, second = logits_as_a_token_changes(adapt().eval(), text(), at=4)
     assert torch.equal(first[:, :4], second[:, :4])
     assert not torch.allclose(first[:, 4:], second[:, 4:])
 

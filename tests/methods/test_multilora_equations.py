@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from methods.conformance.models import build
 from methods.multilora import MultiLoRA, method
-from tests.methods.tensors import difference, random, randomise, token_ids, with_another_token
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import difference, random, randomise, token_ids
 
 IN, OUT, MODULES, RANK = 7, 5, 3, 2
 
@@ -181,9 +182,7 @@ def test_merging_adds_the_updates_to_the_weights() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit() -> None:
-    adapted, before = adapt("llama-gqa"), texts()
-    after = with_another_token(before, at=5)
-    old, new = adapted(input_ids=before).logits, adapted(input_ids=after).logits
+    old, new = logits_as_a_token_changes(adapt("llama-gqa"), texts(), at=5)
     assert difference(new[:, :5], old[:, :5]) <= 1e-11
     assert difference(new[:, 5:], old[:, 5:]) > 1e-3
 

@@ -27,14 +27,8 @@ from torch import Tensor, nn
 from methods.conformance.models import build
 from methods.riemoe_lora import RieMoELoRA, method
 from methods.training.hooks import Plan
-from tests.methods.tensors import (
-    assert_close,
-    generator,
-    random,
-    randomise,
-    token_ids,
-    with_another_token,
-)
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, generator, random, randomise, token_ids
 
 IN, OUT, EXPERTS, RANK, TOP, ALPHA = 6, 5, 5, 2, 3, 3.0
 SCALE = ALPHA / RANK
@@ -210,10 +204,7 @@ def test_each_token_is_routed_by_itself() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit() -> None:
-    adapted = adapt()
-    before = token_ids(2, 9)
-    after = with_another_token(before, at=5)
-    old, new = adapted(input_ids=before).logits, adapted(input_ids=after).logits
+    old, new = logits_as_a_token_changes(adapt(), token_ids(2, 9), at=5)
     assert_close(new[:, :5], old[:, :5])
     assert float((new[:, 5:] - old[:, 5:]).abs().max()) > 1e-3
 

@@ -23,15 +23,8 @@ from transformers import (
 from methods.conformance.models import SHAPE, VOCABULARY, build
 from methods.rosa import RoSAConfig, method
 from tests.methods.attention import HEAD_SIZE, attend, rotate, theta_and_window
-from tests.methods.models import bloom, in_double, opt
-from tests.methods.tensors import (
-    difference,
-    generator,
-    random,
-    randomise,
-    token_ids,
-    with_another_token,
-)
+from tests.methods.models import bloom, in_double, logits_as_a_token_changes, opt
+from tests.methods.tensors import difference, generator, random, randomise, token_ids
 
 R, R_LOW, ALPHA = 5, 0.375, 0.7
 WIDTH, QUERY_HEADS, LAYERS = 32, 4, 2
@@ -284,9 +277,7 @@ def test_factors_of_a_token_depend_on_that_token_alone() -> None:
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_output(name: str, after_rope: bool) -> None:
     adapted = adapt(name, after_rope=after_rope)
-    text = token_ids(2, 13)
-    changed = with_another_token(text, at=7)
-    left, right = (adapted(input_ids=ids).logits for ids in (text, changed))
+    left, right = logits_as_a_token_changes(adapted, token_ids(2, 13), at=7)
     assert difference(left[:, :7], right[:, :7]) <= 1e-12
     assert difference(left[:, 7:], right[:, 7:]) > 1e-3
 

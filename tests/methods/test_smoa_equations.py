@@ -20,8 +20,8 @@ from torch import Tensor, nn
 
 from methods.conformance.models import build
 from methods.smoa import SMoA, SMoAConfig, method
-from tests.methods.models import in_double
-from tests.methods.tensors import difference, random, randomise, token_ids, with_another_token
+from tests.methods.models import in_double, logits_as_a_token_changes
+from tests.methods.tensors import difference, random, randomise, token_ids
 
 MODEL = "llama-gqa"
 SHAPES = [(9, 7), (7, 9), (8, 8), (11, 4)]
@@ -448,9 +448,7 @@ def test_the_model_is_the_bare_one_with_updated_weights_and_can_be_merged_and_un
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_output() -> None:
-    adapted = adapt()
-    both = text(), with_another_token(text(), at=7)
-    before, after = (adapted(input_ids=ids).logits for ids in both)
+    before, after = logits_as_a_token_changes(adapt(), text(), at=7)
     assert difference(before[:, :7], after[:, :7]) <= 1e-12
     assert difference(before[:, 7:], after[:, 7:]) > 1e-3
 
