@@ -1,4 +1,4 @@
-"""Small things to try the harness on: a spec, a planned run, a backbone, a plugin, processes."""
+"""Small things to try the harness on: specs, runs and their results, backbones, processes."""
 
 import json
 import os
@@ -15,10 +15,12 @@ import pytest
 
 from harness import plugins
 from harness.protocols import paper
+from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import BatchPlan, Recipe
 from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Result, TrainRecord
 
 SHAPE = {
     "model_type": "llama",
@@ -68,6 +70,36 @@ def planned() -> Callable[..., PlannedRun]:
         return PlannedRun(spec=make_spec(**changes), backbone_place=place, data_folder=None)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def train_record() -> TrainRecord:
+    """Make the record of a training that cut and dropped no rows."""
+    return TrainRecord(
+        rows=20,
+        cut=0,
+        dropped=0,
+        steps=5,
+        tokens=99,
+        best_step=5,
+        best_validation_loss=1.0,
+        tokens_per_second=1234.5,
+    )
+
+
+@pytest.fixture(scope="session")
+def result() -> Result:
+    """Make the result of a run that trained and has no scores yet."""
+    facts = {
+        "started": 1_767_225_600.5,  # 2026-01-01, and half a second
+        "seconds": {"wall": 12.0},
+        "environment_id": "0123456789abcdef",
+        "trainable_parameters": 5,
+        "total_parameters": 1000,
+        "adapter_bytes": 20,
+        "peak_memory_bytes": 4096,
+    }
+    return RESULT.model_copy(update=facts)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from harness import plugins
 from methods.conformance.models import build
+from tests.methods.tensors import randomise
 
 TEXT = torch.randint(3, 64, (2, 9), generator=torch.Generator().manual_seed(1))
 EXACT, FLOAT32 = 1e-11, 5e-6
@@ -31,11 +32,7 @@ def fresh(name: str, model: str = "qwen2-mha", seed: int = 0, **fields: Any) -> 
 
 
 def random(name: str, model: str = "qwen2-mha", **fields: Any) -> Any:
-    adapted, draw = fresh(name, model, **fields), torch.Generator().manual_seed(2)
-    for parameter in adapted.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.4, generator=draw)
-    return adapted
+    return randomise(fresh(name, model, **fields), std=0.4)
 
 
 def layers(model: Any) -> Any:

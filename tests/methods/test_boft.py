@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from methods.boft import method
 from methods.conformance.models import build
 from methods.contract import size
+from tests.methods.tensors import assert_close, random, randomise
 
 INPUTS, OUTPUTS = 32, 64  # of the queries
 TEXT = torch.randint(3, 64, (2, 9), generator=torch.Generator().manual_seed(1))
@@ -23,12 +24,7 @@ every_form = pytest.mark.parametrize(
 def adapt(b: int = 4, f: int = 2, **fields: Any) -> Any:
     """Adapt a model whose queries and values have biases, with random numbers everywhere."""
     config = method.configure(boft_block_size=b, boft_n_butterfly_factor=f, **fields)
-    model = method.adapt(build("qwen2-gqa").double(), config).double().eval()
-    draw = torch.Generator().manual_seed(2)
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.5, generator=draw)
-    return model
+    return randomise(method.adapt(build("qwen2-gqa").double(), config).double().eval())
 
 
 def queries(model: Any) -> Any:
@@ -74,26 +70,18 @@ def rotation(x: Tensor, dropped: tuple[int, ...] = (), at: int = 0) -> Tensor:
     return product
 
 
-def random(*shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-
-
-def close(left: Tensor, right: Tensor) -> None:
-    torch.testing.assert_close(left, right, rtol=1e-11, atol=1e-11)
-
-
 @every_form
 def test_a_layer_and_its_gradients_equal_the_dense_product(b: int, f: int) -> None:
     layer, x = queries(adapt(b, f)), random(7, INPUTS)
     blocks, scale = numbers(layer)
     weight, bias = layer.base_layer.weight, layer.base_layer.bias
     expected = scale[:, 0] * (x @ rotation(blocks) @ weight.T) + bias
-    close(layer(x), expected)
+    assert_close(layer(x), expected)
     ways = random(7, OUTPUTS)
     gradients = torch.autograd.grad((layer(x) * ways).sum(), (blocks, scale))
     by_hand = torch.autograd.grad((expected * ways).sum(), (blocks, scale))
-    close(gradients[0], by_hand[0])
-    close(gradients[1], by_hand[1])
+    assert_close(gradients[0], by_hand[0])
+    assert_close(gradients[1], by_hand[1])
 
 
 @every_form
@@ -122,7 +110,7 @@ def test_two_factors_train_without_a_compiled_extension_and_count_by_the_formula
 @torch.no_grad()
 def test_it_starts_as_the_identity() -> None:
     layer = queries(method.adapt(build("qwen2-gqa").double(), method.configure()).double())
-    close(layer(random(7, INPUTS)), layer.base_layer(random(7, INPUTS)))
+    assert_close(layer(random(7, INPUTS)), layer.base_layer(random(7, INPUTS)))
 
 
 @torch.no_grad()
@@ -133,7 +121,9 @@ def test_merging_folds_rotation_and_scale_into_the_weight(safe: bool) -> None:
     weight, bias = (p.clone() for p in queries(model).base_layer.parameters())
     logits = model(input_ids=TEXT).logits
     merged = model.merge_and_unload(safe_merge=safe)
-    close(merged.model.layers[0].self_attn.q_proj.weight, scale * (weight @ rotation(blocks).T))
+    assert_close(
+        merged.model.layers[0].self_attn.q_proj.weight, scale * (weight @ rotation(blocks).T)
+    )
     assert torch.equal(merged.model.layers[0].self_attn.q_proj.bias, bias)
     torch.testing.assert_close(merged(input_ids=TEXT).logits, logits, rtol=1e-9, atol=1e-9)
 

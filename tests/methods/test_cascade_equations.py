@@ -25,8 +25,10 @@ from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from methods.cascade import Cascade, CascadeConfig, method
-from methods.conformance.models import SHAPE, VOCABULARY, build
+from methods.conformance.models import SHAPE, build
 from methods.training.hooks import TrainingAhead
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import random, randomise, token_ids
 
 THREE = ["q_proj", "k_proj", "down_proj"]
 """Of Llama, these are of shape 64 x 32, 32 x 32 and 32 x 48."""
@@ -65,21 +67,6 @@ Case = tuple[int, int, int, int, int]
 Places = list[tuple[int, int]]
 
 
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def text(rows: int, tokens: int, seed: int = 5) -> Tensor:
-    return torch.randint(VOCABULARY, (rows, tokens), generator=torch.Generator().manual_seed(seed))
-
-
-def randomise(module: nn.Module, std: float = 0.4) -> None:
-    generator = torch.Generator().manual_seed(1)
-    for parameter in module.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=std, generator=generator)
-
-
 def configure(case: Case, **fields: Any) -> CascadeConfig:
     sizes = dict(zip(("K_dct", "K_wav", "r"), case[2:], strict=True))
     return CascadeConfig(**{**sizes, "d_g": 3, "d_h": 5, **fields})
@@ -88,7 +75,7 @@ def configure(case: Case, **fields: Any) -> CascadeConfig:
 def make(case: Case, **fields: Any) -> Cascade:
     """Build a layer with random parameters."""
     layer = Cascade(nn.Linear(case[1], case[0]), configure(case, **fields)).double()
-    randomise(layer)
+    randomise(layer, std=0.4)
     return layer
 
 
@@ -292,9 +279,7 @@ def fresh(name: str = "llama-gqa", **fields: Any) -> Any:
 
 def adapt(name: str = "llama-gqa", **fields: Any) -> Any:
     """Put CASCADE with random parameters into a model."""
-    model = fresh(name, **fields)
-    randomise(model, std=0.3)
-    return model
+    return randomise(fresh(name, **fields), std=0.3)
 
 
 def plains(model: Any) -> dict[str, Plain]:
@@ -457,7 +442,7 @@ def test_output_and_gradients_equal_the_dense_ones_at_any_sizes(case: Case) -> N
 def test_the_default_sizes_equal_the_inverse_transforms_of_whole_matrices() -> None:
     m, n = 256, 288
     layer = Cascade(nn.Linear(n, m), CascadeConfig()).double()
-    randomise(layer)
+    randomise(layer, std=0.4)
     layer.router.W_out.zero_()
     plain = Plain.__new__(Plain)
     plain.config, plain.m, plain.n = CascadeConfig(), m, n
@@ -698,7 +683,7 @@ def test_logits_of_a_variant_equal_those_of_dense_updates_on_the_bare_model(name
 
 
 def assert_logits_equal(name: str, fields: Any) -> None:
-    adapted, bare, ids = adapt(name, **fields), build(name).double(), text(2, 6)
+    adapted, bare, ids = adapt(name, **fields), build(name).double(), token_ids(2, 6)
     untouched = bare(input_ids=ids).logits
     layers = dict(bare.named_modules())
     for layer, plain in plains(adapted).items():
@@ -712,19 +697,16 @@ def assert_logits_equal(name: str, fields: Any) -> None:
 
 @torch.no_grad()
 def test_a_model_starts_as_the_base_to_the_bit() -> None:
-    ids = text(2, 6)
+    ids = token_ids(2, 6)
     logits = fresh()(input_ids=ids).logits
     assert torch.equal(logits, build("llama-gqa").double()(input_ids=ids).logits)
 
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit_and_does_with_sequence_pooling() -> None:
-    ids = text(2, 13)
-    changed = ids.clone()
-    changed[:, 9] = (changed[:, 9] + 1) % VOCABULARY
     for pooling in ("token", "sequence"):
         model = adapt(pooling=pooling)
-        before, after = (model(input_ids=one).logits for one in (ids, changed))
+        before, after = logits_as_a_token_changes(model, token_ids(2, 13), at=9)
         moved = (after - before).abs()
         assert moved[:, 9:].max() > 1e-3
         if pooling == "token":
@@ -756,7 +738,7 @@ def test_the_count_is_the_formula(name: str) -> None:
 def test_a_saved_adapter_draws_its_places_again_and_computes_the_same_to_the_bit(
     tmp_path: Path,
 ) -> None:
-    model, ids = adapt(seed=11), text(2, 6)
+    model, ids = adapt(seed=11), token_ids(2, 6)
     for parameter in trained(model).values():
         parameter.copy_(parameter.float())  # as it trains
     logits = model(input_ids=ids).logits
@@ -826,7 +808,7 @@ def test_the_auxiliary_loss_and_its_gradients_equal_the_equations(fields: dict[s
     mask = torch.ones(2, 5, dtype=torch.long)
     if fields.get("pooling") != "prefix":  # whose means leave padding out
         mask[0, :2] = 0  # padding counts
-    model(input_ids=text(2, 5), attention_mask=mask)
+    model(input_ids=token_ids(2, 5), attention_mask=mask)
     found, expected = auxiliary(model), auxiliary_by_hand(model, by_hand, seen)
     close(found.double(), expected.double())
     parameters = trained(model)
@@ -849,20 +831,20 @@ def test_balance_is_one_at_equal_weights_and_the_number_of_experts_at_collapse(
 ) -> None:
     model = fresh(lambda_bal=1.0, lambda_orth=0.0, **fields).train()
     experts = len(present(model.peft_config["default"]))
-    model(input_ids=text(2, 5))
+    model(input_ids=token_ids(2, 5))
     close(auxiliary(model), torch.tensor(1.0, dtype=torch.float64))
     for layer in cascades(model).values():
         layer.router.W_sem.zero_()
         layer.router.W_spec.zero_()
         layer.router.W_spec[:, 2] = 1  # the entropy, which is positive
         layer.router.W_out[-1] = 1e5
-    model(input_ids=text(2, 5))
+    model(input_ids=token_ids(2, 5))
     close(auxiliary(model), torch.tensor(float(experts), dtype=torch.float64))
 
 
 def test_each_training_pass_has_its_own_auxiliary_loss_and_evaluation_has_none() -> None:
     model = adapt().train()
-    first, second = text(2, 5), text(3, 7, seed=6)
+    first, second = token_ids(2, 5), token_ids(3, 7, seed=6)
     alone = []
     for ids in (first, second):
         model(input_ids=ids)
@@ -884,14 +866,14 @@ def test_gradient_checkpointing_changes_no_gradient_loss_or_record() -> None:
             base: Any = model.get_base_model()
             base.activation_checkpointing_enable({"use_reentrant": False})
         for seed in (5, 6):
-            ids = text(2, 5, seed=seed)
+            ids = token_ids(2, 5, seed=seed)
             output = model(input_ids=ids, labels=ids)
             loss = auxiliary(model)
             losses.append(loss.item())
             (output.loss + loss).backward()
         gradients.append([parameter.grad for parameter in trained(model).values()])
         records.append(method.hooks(model, PLAN).record()["router_weights"])
-        model.eval()(input_ids=text(2, 5))
+        model.eval()(input_ids=token_ids(2, 5))
         assert not auxiliary(model).any()
     for kept, recomputed in zip(*gradients, strict=True):
         close(recomputed, kept)
@@ -910,12 +892,12 @@ def test_the_record_is_the_mean_weight_of_each_expert_over_the_training_tokens(n
     hooks, by_hand = method.hooks(model, PLAN), plains(model)
     seen = watch(model)
     model.train()
-    for step, ids in enumerate([text(2, 5), text(3, 7, seed=6)], 1):
+    for step, ids in enumerate([token_ids(2, 5), token_ids(3, 7, seed=6)], 1):
         hooks.before_forward(step)
         model(input_ids=ids)
         hooks.after_backward(step)
         hooks.after_step(step)
-    model.eval()(input_ids=text(2, 9, seed=7))
+    model.eval()(input_ids=token_ids(2, 9, seed=7))
     record = hooks.record()["router_weights"]
     assert json.loads(json.dumps(record)) == record
     assert record.keys() == by_hand.keys()
@@ -928,7 +910,7 @@ def test_the_record_is_the_mean_weight_of_each_expert_over_the_training_tokens(n
 
 def test_training_starts_with_equal_weights() -> None:
     model = fresh().train()
-    model(input_ids=text(2, 5))
+    model(input_ids=token_ids(2, 5))
     assert method.hooks is not None
     for weights in method.hooks(model, PLAN).record()["router_weights"].values():
         assert weights == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=1e-12)

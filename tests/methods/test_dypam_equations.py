@@ -7,15 +7,16 @@ import pytest
 import torch
 from peft import PeftModel
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
-from methods.conformance.models import BUILDERS, VOCABULARY, build
+from methods.conformance.models import BUILDERS, build
 from methods.dypam import DyPAMConfig, method
+from tests.methods.attention import HEAD_SIZE, PAIRS, attend, rotate, theta_and_window
+from tests.methods.models import in_double
+from tests.methods.tensors import difference, random, randomise, token_ids
 
 ALPHA = 0.8
 LOW, HIGH = 1 - ALPHA / 2, 1 + ALPHA / 2
-WIDTH, QUERY_HEADS, HEAD_SIZE, WINDOW = 32, 4, 16, 8
-PAIRS = HEAD_SIZE // 2
+WIDTH, QUERY_HEADS = 32, 4
 
 # Gemma 2 caps its scores and takes the softmax in float32, which is another attention by hand.
 every_model = pytest.mark.parametrize("name", [n for n in BUILDERS if not n.startswith("gemma2")])
@@ -42,16 +43,6 @@ def factors_by_hand(states: Tensor, weights: Any) -> Tensor:
     return factors
 
 
-def rotate(states: Tensor, theta: float) -> Tensor:
-    """Turn pair i of the token at position p, (batch, p, heads, d_head), by p theta^(-2i/d)."""
-    # Transformers takes the angle, its sine and its cosine in float32.
-    frequency = 1 / theta ** (torch.arange(0, HEAD_SIZE, 2).float() / HEAD_SIZE)
-    angle = (torch.arange(states.shape[1]).float()[:, None] * frequency)[:, None]
-    cos, sin = angle.cos().double(), angle.sin().double()
-    real, imaginary = states[..., :PAIRS], states[..., PAIRS:]
-    return torch.cat([real * cos - imaginary * sin, imaginary * cos + real * sin], dim=-1)
-
-
 class PlainAttention(nn.Module):
     """Attention with DyPAM: project, normalise, modulate, rotate, attend, project."""
 
@@ -71,27 +62,7 @@ class PlainAttention(nn.Module):
         )
         key = self.prepare(hidden_states, base.k_proj, k_norm, dypam.adapter_modules["default"].key)
         value = base.v_proj(hidden_states).unflatten(-1, (-1, HEAD_SIZE))
-        position = torch.arange(hidden_states.shape[1])
-        distance = position[:, None] - position
-        hidden = (distance < 0) | (distance >= (self.window or math.inf))
-        outputs = []
-        for head in range(QUERY_HEADS):
-            shared = head * key.shape[2] // QUERY_HEADS
-            scores = query[:, :, head] @ key[:, :, shared].mT / math.sqrt(HEAD_SIZE)
-            weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
-            outputs.append(weights @ value[:, :, shared])
-        return base.o_proj(torch.cat(outputs, dim=-1)), None
-
-
-def in_double(name: str) -> PreTrainedModel:
-    """Build the model with float64 norms: its own round to float32, whatever the dtype."""
-    model = build(name).double()
-    for key in [key for key, _ in model.named_modules() if key.endswith("norm")]:
-        weight: Any = model.get_submodule(key).weight
-        norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
-        norm.weight.data = weight.data + int(name.startswith("gemma3"))  # which stores it less 1
-        model.set_submodule(key, norm)
-    return model
+        return base.o_proj(attend(query, key, value, self.window)), None
 
 
 def fresh(name: str, **fields: Any) -> PeftModel:
@@ -101,12 +72,7 @@ def fresh(name: str, **fields: Any) -> PeftModel:
 
 def adapt(name: str, **fields: Any) -> PeftModel:
     """Put DyPAM with random weights into the model."""
-    model = fresh(name, **fields)
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.5, generator=generator)
-    return model
+    return randomise(fresh(name, **fields))
 
 
 def attentions(model: Any) -> list[Any]:
@@ -121,22 +87,10 @@ def modulations(model: PeftModel) -> list[Any]:
 def plain(name: str, adapted: PeftModel) -> Any:
     """Build the bare model with our own attention, under the adapter's weights."""
     model: Any = in_double(name)
-    ropes = model.config.rope_parameters
     for layer, dypam in zip(model.model.layers, attentions(adapted), strict=True):
-        kind = getattr(layer.self_attn, "layer_type", "full_attention")
-        theta = ropes.get(kind, ropes)["rope_theta"]
-        slides = kind == "sliding_attention" or name.startswith("mistral")
-        window = WINDOW if slides else None
+        theta, window = theta_and_window(model, layer.self_attn)
         layer.self_attn = PlainAttention(layer.self_attn, dypam, theta, window)
     return model
-
-
-def random(*shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-
-
-def difference(left: Tensor, right: Tensor) -> float:
-    return float((left - right).abs().max())
 
 
 @every_model
@@ -162,7 +116,7 @@ def test_factors_fill_the_bounded_interval_and_are_shared_by_a_pair(name: str) -
 @every_length
 @torch.no_grad()
 def test_logits_equal_those_of_a_plain_implementation(name: str, tokens: int) -> None:
-    text = torch.randint(VOCABULARY, (2, tokens), generator=torch.Generator().manual_seed(3))
+    text = token_ids(2, tokens)
     adapted = adapt(name)
     logits = adapted(input_ids=text).logits
     assert difference(logits, plain(name, adapted)(input_ids=text).logits) <= 1e-11
@@ -192,7 +146,7 @@ def test_all_factors_are_exactly_one_at_the_start(name: str) -> None:
 
 @every_model
 def test_with_a_bias_row_per_query_head_a_key_takes_the_mean_of_its_group(name: str) -> None:
-    text = torch.randint(VOCABULARY, (2, 13), generator=torch.Generator().manual_seed(3))
+    text = token_ids(2, 13)
     adapted = adapt(name, key_bias_rows="query")
     keys = modulations(adapted)[1::2]
     assert all(module.head_bias.shape == (QUERY_HEADS, PAIRS) for module in keys)

@@ -9,9 +9,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
 from methods.flylora import FlyLoRA, FlyLoRAConfig, method
 from methods.training.hooks import TrainingAhead
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, random, token_ids
 
 ALPHA, U = 3.0, 0.05
 
@@ -19,10 +21,6 @@ ALPHA, U = 3.0, 0.05
 SHAPES = [(12, 7, 6, 2), (13, 5, 8, 3), (9, 4, 4, 1), (10, 6, 5, 5)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 every_score = pytest.mark.parametrize("signed", [False, True], ids=["absolute", "signed"])
-
-
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(shape: tuple[int, int, int, int], **fields: Any) -> FlyLoRA:
@@ -70,10 +68,6 @@ def moves_by_hand(counts: list[int]) -> list[int]:
     return [(difference > 0) - (difference < 0) for difference in differences]
 
 
-def assert_close(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, rtol=1e-11, atol=1e-11)
-
-
 def adapt(**fields: Any) -> Any:
     """Put FlyLoRA with a random B into a model."""
     chosen = {"r": 8, "k": 2, "alpha": ALPHA, "u": U, **fields}
@@ -88,7 +82,7 @@ def flylora_layers(model: Any) -> dict[str, FlyLoRA]:
 
 
 def text(seed: int = 5) -> Tensor:
-    return torch.randint(VOCABULARY, (2, 6), generator=torch.Generator().manual_seed(seed))
+    return token_ids(2, 6, seed=seed)
 
 
 @every_shape
@@ -440,11 +434,7 @@ def test_a_layer_of_a_model_adds_to_its_own_output() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("training", [True, False])
 def test_a_later_token_changes_no_earlier_logits(training: bool) -> None:
-    model = adapt().train(training)
-    ids = text()
-    other = ids.clone()
-    other[:, 4] = (ids[:, 4] + 1) % VOCABULARY
-    first, second = model(input_ids=ids).logits, model(input_ids=other).logits
+    first, second = logits_as_a_token_changes(adapt().train(training), text(), at=4)
     assert torch.equal(first[:, :4], second[:, :4])
     assert not torch.allclose(first[:, 4:], second[:, 4:])
 

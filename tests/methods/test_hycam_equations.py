@@ -11,11 +11,12 @@ import pytest
 import torch
 from peft import PeftModel
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
 from methods.conformance.models import BUILDERS, VOCABULARY, build
 from methods.hycam import method
 from methods.training.hooks import TrainingAhead
+from tests.methods.models import in_double
+from tests.methods.tensors import generator, random, token_ids, with_another_token
 
 WIDTH, LAYERS = 32, 2
 R, MODULES, TAU, BALANCE = 5, 3, 0.7, 0.3
@@ -167,18 +168,6 @@ class PlainLayer(nn.Module):
         return stream + base.mlp(rms_norm(stream, norms["post_attention_layernorm"]))
 
 
-def in_double(name: str) -> PreTrainedModel:
-    """Build the model with float64 norms: its own round to float32, whatever the dtype."""
-    model = build(name).double()
-    for key in [key for key, _ in model.named_modules() if key.endswith("norm")]:
-        weight: Any = model.get_submodule(key).weight
-        norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
-        # Gemma stores it less 1. Rounded, since an adapter's own copy starts in float32.
-        norm.weight.data = (weight.data + int(name.startswith("gemma3"))).float().double()
-        model.set_submodule(key, norm)
-    return model
-
-
 def configure(claim: Claim, **fields: Any) -> Any:
     return method.configure(**{**SMALL, **claim.fields, **fields})
 
@@ -199,9 +188,9 @@ def tensors(model: PeftModel) -> dict[str, Tensor]:
 
 def randomise(model: PeftModel) -> PeftModel:
     """Move every tensor of the adapter away from its start, a frozen router too."""
-    generator = torch.Generator().manual_seed(1)
+    draw = generator(1)
     for value in tensors(model).values():
-        nn.init.normal_(value, std=0.4, generator=generator)
+        nn.init.normal_(value, std=0.4, generator=draw)
     return model
 
 
@@ -232,10 +221,6 @@ def weights_of(model: PeftModel) -> list[Any]:
     return [layer.adapter_modules["default"] for layer in attentions(model)]
 
 
-def tokens(*shape: int) -> Tensor:
-    return torch.randint(VOCABULARY, shape, generator=torch.Generator().manual_seed(3))
-
-
 def run(model: Any, text: Tensor, **others: Any) -> Tensor:
     """Compute logits, with the same noise at each call."""
     torch.manual_seed(4)
@@ -244,10 +229,7 @@ def run(model: Any, text: Tensor, **others: Any) -> Tensor:
 
 
 def a_loss(logits: Tensor) -> Tensor:
-    weights = torch.randn(
-        logits.shape, generator=torch.Generator().manual_seed(5), dtype=torch.float64
-    )
-    return (logits * weights).mean()
+    return (logits * random(*logits.shape, seed=5)).mean()
 
 
 def auxiliary(model: PeftModel) -> Tensor:
@@ -271,7 +253,7 @@ def equal(left: Any, right: Any) -> None:
 def test_logits_losses_and_gradients_equal_those_of_a_plain_implementation(
     name: str, case: str
 ) -> None:
-    claim, text = CLAIMS[case], tokens(2, 13)
+    claim, text = CLAIMS[case], token_ids(2, 13)
     adapted = adapt(name, case)
     ours, leaves = plain(name, adapted, claim)
     with torch.no_grad():
@@ -293,14 +275,14 @@ def test_logits_losses_and_gradients_equal_those_of_a_plain_implementation(
 @torch.no_grad()
 def test_as_many_texts_and_tokens_as_modules_give_the_plain_logits_too(case: str) -> None:
     # So that no shape error tells the axes apart.
-    adapted, text = adapt("llama-mha", case), tokens(MODULES, MODULES)
+    adapted, text = adapt("llama-mha", case), token_ids(MODULES, MODULES)
     ours, _ = plain("llama-mha", adapted, CLAIMS[case])
     for training in (False, True):
         equal(run(adapted.train(training), text), run(ours.train(training), text))
 
 
 def test_the_balance_loss_takes_its_means_over_all_tokens_and_padding_is_one() -> None:
-    claim, text, mask = CLAIMS["hycam"], tokens(2, 13), torch.ones(2, 13, dtype=torch.long)
+    claim, text, mask = CLAIMS["hycam"], token_ids(2, 13), torch.ones(2, 13, dtype=torch.long)
     mask[0, :6] = 0
     adapted = adapt("llama-gqa", "hycam").train()
     ours, _ = plain("llama-gqa", adapted, claim)
@@ -364,7 +346,7 @@ def test_a_variant_has_the_tensors_of_its_name_and_no_others_and_all_but_its_rou
 )
 @torch.no_grad()
 def test_every_variant_starts_as_the_base_whatever_the_noise(name: str, case: str) -> None:
-    text, adapted = tokens(2, 13), fresh(name, CLAIMS[case])
+    text, adapted = token_ids(2, 13), fresh(name, CLAIMS[case])
     bare = run(in_double(name), text)
     for training in (False, True):
         assert torch.equal(run(adapted.train(training), text), bare)
@@ -436,7 +418,7 @@ def test_hard_routing_takes_one_module_forward_and_the_soft_weights_backward() -
     # dL/dlogit_k = p_k (a_k - sum_j p_j a_j) / tau with a_k = dL/dA . A_k and soft p, by the
     # derivative of the softmax, though the forward pass took the one-hot weights.
     adapted = adapt("llama-gqa", "hard")
-    seen, weights = last_layer_by_hand(adapted, tokens(2, 13)), weights_of(adapted)[-1]
+    seen, weights = last_layer_by_hand(adapted, token_ids(2, 13)), weights_of(adapted)[-1]
     named = {key: value.detach() for key, value in weights.named_parameters()}
     h, h_att, grad = seen["h"], seen["h_att"], seen["h_out"].grad
     assert grad is not None
@@ -468,7 +450,7 @@ def test_residual_modulation_multiplies_the_stream_and_attention_by_one_plus_the
     layer.post_attention_layernorm.register_forward_hook(
         lambda _, args, __: streams.append(args[0])
     )
-    seen = last_layer_by_hand(adapted, tokens(2, 13))
+    seen = last_layer_by_hand(adapted, token_ids(2, 13))
     named = {key: value.detach() for key, value in weights_of(adapted)[-1].named_parameters()}
     p = ((seen["h"] @ named["router.weight"].T + seen["noise"]) / TAU).softmax(-1)
     fused = modulation_by_hand(seen["h"], named, "shared", 0, 1.0)
@@ -485,7 +467,7 @@ def test_the_balance_loss_of_a_router_without_preference_is_lambda_over_the_modu
         adapted = adapt("llama-gqa", case).train()
         for weights in weights_of(adapted):
             weights.router.weight.data.zero_()
-        run(adapted, tokens(2, 13))
+        run(adapted, token_ids(2, 13))
         assert auxiliary(adapted).item() == pytest.approx(BALANCE / MODULES, rel=1e-12)
 
 
@@ -495,26 +477,26 @@ def test_the_balance_loss_of_a_router_with_one_choice_is_lambda() -> None:
     for weights in weights_of(adapted):
         weights.router.weight.data.zero_()
         weights.router.bias.data.copy_(torch.tensor([0.0, 1e3, 0.0]))
-    run(adapted, tokens(2, 13))
+    run(adapted, token_ids(2, 13))
     assert auxiliary(adapted).item() == pytest.approx(BALANCE, rel=1e-12)
 
 
 def test_the_balance_loss_is_that_of_the_last_training_forward_and_zero_at_evaluation() -> None:
     adapted = adapt("llama-gqa", "hycam").train()
-    run(adapted, tokens(3, 7))
-    run(adapted, tokens(2, 13))
+    run(adapted, token_ids(3, 7))
+    run(adapted, token_ids(2, 13))
     after_another = auxiliary(adapted).item()
     alone = adapt("llama-gqa", "hycam").train()
-    run(alone, tokens(2, 13))
+    run(alone, token_ids(2, 13))
     assert after_another == pytest.approx(auxiliary(alone).item(), rel=1e-12)
-    run(adapted.eval(), tokens(2, 13))
+    run(adapted.eval(), token_ids(2, 13))
     assert auxiliary(adapted).item() == 0
 
 
 @pytest.mark.parametrize("case", ["shared-only", "code"])
 def test_without_specialised_modules_or_as_in_the_code_there_is_no_balance_loss(case: str) -> None:
     adapted = adapt("llama-gqa", case).train()
-    run(adapted, tokens(2, 13))
+    run(adapted, token_ids(2, 13))
     assert auxiliary(adapted).item() == 0
 
 
@@ -522,9 +504,9 @@ def test_the_balance_loss_alone_moves_every_router_and_not_the_modules_of_the_la
     claim = CLAIMS["hycam"]
     adapted = adapt("llama-gqa", "hycam").train()
     ours, leaves = plain("llama-gqa", adapted, claim)
-    run(adapted, tokens(2, 13))
+    run(adapted, token_ids(2, 13))
     auxiliary(adapted).backward()
-    run(ours.train(), tokens(2, 13))
+    run(ours.train(), token_ids(2, 13))
     plain_auxiliary(ours, claim).backward()
     for key, value in tensors(adapted).items():
         if "router" in key or key.startswith("0."):
@@ -542,7 +524,7 @@ def test_gradient_checkpointing_changes_no_gradient_of_either_loss() -> None:
         if checkpointing:
             base: Any = adapted.get_base_model()
             base.activation_checkpointing_enable({"use_reentrant": False})
-        logits = run(adapted, tokens(2, 13))
+        logits = run(adapted, token_ids(2, 13))
         (a_loss(logits) + auxiliary(adapted)).backward()
         gradients.append([value.grad for value in tensors(adapted).values()])
     equal(*gradients)
@@ -552,9 +534,8 @@ def test_gradient_checkpointing_changes_no_gradient_of_either_loss() -> None:
 @pytest.mark.parametrize("case", ["hycam", "code"])
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_output(name: str, case: str) -> None:
-    adapted, text = adapt(name, case), tokens(2, 13)
-    changed = text.clone()
-    changed[:, 9] = (changed[:, 9] + 1) % VOCABULARY
+    adapted, text = adapt(name, case), token_ids(2, 13)
+    changed = with_another_token(text, at=9)
     for training in (False, True):
         before, after = (run(adapted.train(training), one) for one in (text, changed))
         equal(after[:, :9], before[:, :9])
@@ -564,7 +545,7 @@ def test_a_later_token_changes_no_earlier_output(name: str, case: str) -> None:
 @pytest.mark.parametrize("case", [case for case in VARIANTS if case != "code"])
 @torch.no_grad()
 def test_evaluation_draws_no_noise_and_training_draws_new_noise_each_time(case: str) -> None:
-    adapted, text = adapt("llama-gqa", case), tokens(2, 13)
+    adapted, text = adapt("llama-gqa", case), token_ids(2, 13)
     torch.manual_seed(0)
     state = torch.get_rng_state()
     first, second = (adapted(input_ids=text).logits for _ in range(2))
@@ -576,7 +557,7 @@ def test_evaluation_draws_no_noise_and_training_draws_new_noise_each_time(case: 
 
 @torch.no_grad()
 def test_the_code_variant_answers_at_random_and_again_the_same_under_the_same_seed() -> None:
-    adapted, text = adapt("llama-gqa", "code"), tokens(2, 13)
+    adapted, text = adapt("llama-gqa", "code"), token_ids(2, 13)
     first = run(adapted, text)
     assert not torch.allclose(adapted(input_ids=text).logits, first)
     assert torch.equal(run(adapted, text), first)
@@ -590,7 +571,7 @@ def test_a_frozen_router_stays_where_it_is_while_everything_else_trains() -> Non
     optimizer = torch.optim.AdamW(trained, lr=0.1, weight_decay=0.1)
     for _ in range(2):
         optimizer.zero_grad()
-        a_loss(run(adapted, tokens(4, 13))).backward()
+        a_loss(run(adapted, token_ids(4, 13))).backward()
         optimizer.step()
     stayed = {key for key, value in tensors(adapted).items() if torch.equal(value, start[key])}
     assert stayed == {f"{i}.self_attn.adapter_modules.default.router.weight" for i in range(LAYERS)}
@@ -610,7 +591,7 @@ def test_every_tensor_is_saved_and_reloaded_bit_equal_a_frozen_router_too(
     for key, value in before.items():
         assert torch.equal(value, after[key]), key
         assert value.requires_grad == after[key].requires_grad, key
-    assert torch.equal(run(adapted, tokens(2, 13)), run(reloaded, tokens(2, 13)))
+    assert torch.equal(run(adapted, token_ids(2, 13)), run(reloaded, token_ids(2, 13)))
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if "gqa" in name])
@@ -621,16 +602,16 @@ def test_trained_norms_compute_what_the_models_own_norms_compute_with_those_weig
     # At B = 0 and W = 0 nothing but the norms differs from the base.
     adapted = method.adapt(build(name), configure(CLAIMS["normed"])).eval()
     bare, expected = build(name), set()
-    generator = torch.Generator().manual_seed(7)
+    draw = generator(7)
     for key, parameter in bare.named_parameters():
         if "layernorm" in key:  # not the final norm, nor those of queries and keys
-            nn.init.normal_(parameter, std=0.4, generator=generator)
+            nn.init.normal_(parameter, std=0.4, generator=draw)
             norm = key.removeprefix("model.layers.").removesuffix(".weight")
             expected.add(f"{norm}.adapter_modules.default.weight")
             tensors(adapted)[f"{norm}.adapter_modules.default.weight"].copy_(parameter)
     norms = {key for key in tensors(adapted) if "self_attn" not in key}
     assert norms == expected
-    assert torch.equal(run(adapted, tokens(2, 13)), run(bare, tokens(2, 13)))
+    assert torch.equal(run(adapted, token_ids(2, 13)), run(bare, token_ids(2, 13)))
 
 
 @pytest.mark.parametrize("name", ["gemma2-gqa", "gemma3-mha"])
@@ -697,13 +678,13 @@ def test_the_record_is_the_mean_weight_of_each_module_over_the_tokens_of_the_las
         if step < steps - 3:
             continue  # whose forwards would only cost time
         for length in (5, 9):  # accumulated
-            text = (tokens(2, length) + step) % VOCABULARY
+            text = (token_ids(2, length) + step) % VOCABULARY
             run(adapted.train(), text)
             if step > steps - counted:
                 run(ours.train(), text)
                 for seen, layer in zip(weights, ours.model.layers, strict=True):
                     seen.append(layer.p.flatten(0, 1))
-        run(adapted.eval(), tokens(2, 5))  # validation is no training
+        run(adapted.eval(), token_ids(2, 5))  # validation is no training
     record = hook.record()["router_weights"]
     means = {
         f"model.layers.{number}.self_attn": torch.cat(seen).mean(0).tolist()
@@ -722,6 +703,6 @@ def test_the_recorded_weights_of_a_layer_sum_to_one() -> None:
     adapted = adapt("gemma3-gqa", "hycam").train()
     hook = hooked(adapted, 1)
     hook.before_forward(1)
-    run(adapted, tokens(2, 13))
+    run(adapted, token_ids(2, 13))
     for weights in hook.record()["router_weights"].values():
         assert sum(weights) == pytest.approx(1, rel=1e-6)

@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
 from methods.loca import LoCA, LoCAConfig, method
 from methods.training.hooks import TrainingAhead
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, random, token_ids
 
 ALPHA = 1.7
 SCALE = 0.25
@@ -48,10 +50,6 @@ def places_by_hand(layer: LoCA, shape: tuple[int, int]) -> list[tuple[int, int]]
         for row, size in zip(layer.locations.tolist(), shape, strict=True)
     ]
     return list(zip(*sides, strict=True))
-
-
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(shape: tuple[int, int], n: int = COEFFICIENTS) -> LoCA:
@@ -104,10 +102,6 @@ def gradient(parameter: Tensor) -> Tensor:
     return parameter.grad
 
 
-def assert_close(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, rtol=1e-11, atol=1e-11)
-
-
 def adapt(**fields: Any) -> Any:
     """Put LoCA with random coefficients into a model."""
     model: Any = method.adapt(build("llama-gqa"), method.configure(n=12, **fields)).double()
@@ -121,7 +115,7 @@ def loca_layers(model: Any) -> list[LoCA]:
 
 
 def text() -> Tensor:
-    return torch.randint(VOCABULARY, (2, 6), generator=torch.Generator().manual_seed(5))
+    return token_ids(2, 6, seed=5)
 
 
 @every_shape
@@ -401,11 +395,7 @@ def test_a_layer_of_a_model_adds_the_update_to_its_own_output() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logits() -> None:
-    model = adapt().eval()
-    ids = text()
-    other = ids.clone()
-    other[:, 4] = (ids[:, 4] + 1) % VOCABULARY
-    first, second = model(input_ids=ids).logits, model(input_ids=other).logits
+    first, second = logits_as_a_token_changes(adapt().eval(), text(), at=4)
     assert torch.equal(first[:, :4], second[:, :4])
     assert not torch.allclose(first[:, 4:], second[:, 4:])
 

@@ -4,41 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
-    LlamaForCausalLM,
-    OPTConfig,
-    OPTForCausalLM,
-)
+from transformers import LlamaForCausalLM
 
 from harness import plugins
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from methods.conformance.models import build
+from tests.methods.models import bloom, opt
 
 
 def adapt(text: str, model: Any) -> Any:
     spec = complete(parse_method(text))
     method = plugins.method(spec.name)
     return method.adapt(model, method.configure(**spec.fields))
-
-
-def bloom() -> Any:
-    return BloomForCausalLM(BloomConfig(vocab_size=64, hidden_size=32, n_layer=1, n_head=4))
-
-
-def opt() -> Any:
-    config = OPTConfig(
-        vocab_size=64,
-        hidden_size=32,
-        ffn_dim=48,
-        num_hidden_layers=1,
-        num_attention_heads=4,
-        max_position_embeddings=64,
-        word_embed_proj_dim=32,
-    )
-    return OPTForCausalLM(config)
 
 
 @pytest.mark.parametrize("name", ["dypam", "rosa"])

@@ -15,27 +15,14 @@ import torch
 from peft import PeftModel
 from torch import Tensor, nn
 
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
 from methods.multilora import MultiLoRA, method
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import difference, random, randomise, token_ids
 
 IN, OUT, MODULES, RANK = 7, 5, 3, 2
 
 every_shape = pytest.mark.parametrize("shape", [(), (4,), (2, 4), (2, 1, 4)], ids=str)
-
-
-def generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
-
-
-def randomise(module: nn.Module) -> None:
-    draw = generator(1)
-    for parameter in module.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.5, generator=draw)
 
 
 def fresh(n: int = MODULES, r: int = RANK) -> Any:
@@ -43,9 +30,7 @@ def fresh(n: int = MODULES, r: int = RANK) -> Any:
 
 
 def trained(n: int = MODULES, r: int = RANK) -> Any:
-    adapter = fresh(n, r)
-    randomise(adapter)
-    return adapter
+    return randomise(fresh(n, r))
 
 
 def entry_by_entry(adapter: Any, x: Tensor) -> list[float]:
@@ -62,17 +47,12 @@ def entry_by_entry(adapter: Any, x: Tensor) -> list[float]:
 
 
 def adapt(name: str) -> PeftModel:
-    adapted = method.adapt(build(name).double(), method.configure(n=2, r=3)).double().eval()
-    randomise(adapted)
-    return adapted
+    adapted = method.adapt(build(name).double(), method.configure(n=2, r=3))
+    return randomise(adapted.double().eval())
 
 
 def texts() -> Tensor:
-    return torch.randint(VOCABULARY, (2, 9), generator=generator(3))
-
-
-def difference(left: Tensor, right: Tensor) -> float:
-    return float((left - right).abs().max())
+    return token_ids(2, 9)
 
 
 @every_shape
@@ -202,10 +182,7 @@ def test_merging_adds_the_updates_to_the_weights() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit() -> None:
-    adapted, before = adapt("llama-gqa"), texts()
-    after = before.clone()
-    after[:, 5] = (before[:, 5] + 1) % VOCABULARY
-    old, new = adapted(input_ids=before).logits, adapted(input_ids=after).logits
+    old, new = logits_as_a_token_changes(adapt("llama-gqa"), texts(), at=5)
     assert difference(new[:, :5], old[:, :5]) <= 1e-11
     assert difference(new[:, 5:], old[:, 5:]) > 1e-3
 

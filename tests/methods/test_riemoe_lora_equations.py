@@ -24,9 +24,11 @@ from hypothesis import strategies as st
 from peft import PeftModel
 from torch import Tensor, nn
 
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
 from methods.riemoe_lora import RieMoELoRA, method
 from methods.training.hooks import TrainingAhead
+from tests.methods.models import logits_as_a_token_changes
+from tests.methods.tensors import assert_close, generator, random, randomise, token_ids
 
 IN, OUT, EXPERTS, RANK, TOP, ALPHA = 6, 5, 5, 2, 3, 3.0
 SCALE = ALPHA / RANK
@@ -37,21 +39,6 @@ every_shape = pytest.mark.parametrize("shape", [(), (4,), (2, 4)], ids=str)
 with_and_without_rescaling = pytest.mark.parametrize("rescaling", [True, False])
 
 
-def generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
-
-
-def randomise(module: nn.Module) -> None:
-    draw = generator(1)
-    for parameter in module.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.5, generator=draw)
-
-
 def fields(**chosen: Any) -> dict[str, Any]:
     sizes = {"experts": EXPERTS, "r": RANK, "top_k": TOP, "alpha": ALPHA, "dropout": 0.0}
     return {**sizes, **chosen}
@@ -59,9 +46,7 @@ def fields(**chosen: Any) -> dict[str, Any]:
 
 def trained(**chosen: Any) -> Any:
     config = method.configure(**fields(**chosen))
-    adapter = RieMoELoRA(nn.Linear(IN, OUT), config).double()
-    randomise(adapter)
-    return adapter
+    return randomise(RieMoELoRA(nn.Linear(IN, OUT), config).double())
 
 
 def weights_by_hand(adapter: Any, x: Tensor, top_k: int) -> list[float]:
@@ -110,15 +95,9 @@ def gradients(adapter: Any, x: Tensor, upstream: Tensor) -> dict[str, Tensor]:
     return {**{name: one.clone() for name, one in found.items()}, "x": x.grad}
 
 
-def assert_close(found: Tensor, expected: Tensor, rtol: float = 1e-11) -> None:
-    torch.testing.assert_close(found, expected, rtol=rtol, atol=1e-11)
-
-
 def adapt(**chosen: Any) -> PeftModel:
     config = method.configure(**fields(**chosen))
-    adapted = method.adapt(build("llama-gqa").double(), config).double().eval()
-    randomise(adapted)
-    return adapted
+    return randomise(method.adapt(build("llama-gqa").double(), config).double().eval())
 
 
 def experts_of(adapted: PeftModel) -> list[Any]:
@@ -225,11 +204,7 @@ def test_each_token_is_routed_by_itself() -> None:
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit() -> None:
-    adapted = adapt()
-    before = torch.randint(VOCABULARY, (2, 9), generator=generator(3))
-    after = before.clone()
-    after[:, 5] = (before[:, 5] + 1) % VOCABULARY
-    old, new = adapted(input_ids=before).logits, adapted(input_ids=after).logits
+    old, new = logits_as_a_token_changes(adapt(), token_ids(2, 9), at=5)
     assert_close(new[:, :5], old[:, :5])
     assert float((new[:, 5:] - old[:, 5:]).abs().max()) > 1e-3
 

@@ -9,16 +9,12 @@ import torch
 from peft import PeftModel
 from torch import Tensor, nn
 from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
     CohereConfig,
     CohereForCausalLM,
     GlmConfig,
     GlmForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
-    OPTConfig,
-    OPTForCausalLM,
     PreTrainedModel,
     StableLmConfig,
     StableLmForCausalLM,
@@ -26,10 +22,12 @@ from transformers import (
 
 from methods.conformance.models import SHAPE, VOCABULARY, build
 from methods.rosa import RoSAConfig, method
+from tests.methods.attention import HEAD_SIZE, attend, rotate, theta_and_window
+from tests.methods.models import bloom, in_double, logits_as_a_token_changes, opt
+from tests.methods.tensors import difference, generator, random, randomise, token_ids
 
 R, R_LOW, ALPHA = 5, 0.375, 0.7
-WIDTH, QUERY_HEADS, HEAD_SIZE, WINDOW, LAYERS = 32, 4, 16, 8, 2
-PAIRS = HEAD_SIZE // 2
+WIDTH, QUERY_HEADS, LAYERS = 32, 4, 2
 
 # Of a head of 16, which RoPE splits into 0 to 7 and 8 to 15: the last of each half.
 SLICES = {0.125: [7, 15], 0.375: [5, 6, 7, 13, 14, 15], 1.0: list(range(16))}
@@ -67,16 +65,6 @@ def factors_by_hand(
     return query.unflatten(0, states.shape[:2]), key.unflatten(0, states.shape[:2])
 
 
-def rotate(states: Tensor, theta: float) -> Tensor:
-    """Turn pair i of the token at position p, (batch, p, heads, d_head), by p theta^(-2i/d)."""
-    # Transformers takes the angle, its sine and its cosine in float32.
-    frequency = 1 / theta ** (torch.arange(0, HEAD_SIZE, 2).float() / HEAD_SIZE)
-    angle = (torch.arange(states.shape[1]).float()[:, None] * frequency)[:, None]
-    cos, sin = angle.cos().double(), angle.sin().double()
-    real, imaginary = states[..., :PAIRS], states[..., PAIRS:]
-    return torch.cat([real * cos - imaginary * sin, imaginary * cos + real * sin], dim=-1)
-
-
 class PlainAttention(nn.Module):
     """Attention with RoAE: project, normalise, enhance, rotate, attend, project."""
 
@@ -102,27 +90,7 @@ class PlainAttention(nn.Module):
         factors = factors_by_hand(hidden_states, self.weights, value.shape[2], SLICES[R_LOW])
         query = self.prepare(base.q_proj(hidden_states), q_norm, factors[0])
         key = self.prepare(base.k_proj(hidden_states), k_norm, factors[1])
-        position = torch.arange(hidden_states.shape[1])
-        distance = position[:, None] - position
-        hidden = (distance < 0) | (distance >= (self.window or math.inf))
-        outputs = []
-        for head in range(QUERY_HEADS):
-            shared = head * key.shape[2] // QUERY_HEADS
-            scores = query[:, :, head] @ key[:, :, shared].mT / math.sqrt(HEAD_SIZE)
-            weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
-            outputs.append(weights @ value[:, :, shared])
-        return base.o_proj(torch.cat(outputs, dim=-1)), None
-
-
-def in_double(name: str) -> PreTrainedModel:
-    """Build the model with float64 norms: its own round to float32, whatever the dtype."""
-    model = build(name).double()
-    for key in [key for key, _ in model.named_modules() if key.endswith("norm")]:
-        weight: Any = model.get_submodule(key).weight
-        norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
-        norm.weight.data = weight.data + int(name.startswith("gemma3"))  # which stores it less 1
-        model.set_submodule(key, norm)
-    return model
+        return base.o_proj(attend(query, key, value, self.window)), None
 
 
 def config(**fields: Any) -> RoSAConfig:
@@ -136,12 +104,7 @@ def fresh(name: str, **fields: Any) -> PeftModel:
 
 def adapt(name: str, **fields: Any) -> PeftModel:
     """Put RoSA with random weights into the model."""
-    model = fresh(name, **fields)
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.3, generator=generator)
-    return model
+    return randomise(fresh(name, **fields), std=0.3)
 
 
 def layers(model: Any) -> Any:
@@ -159,11 +122,8 @@ def key_heads(name: str) -> int:
 def plain(name: str, adapted: PeftModel, place: str) -> Any:
     """Build the bare model with our own attention, under the adapter's weights and norms."""
     model: Any = in_double(name)
-    ropes = model.config.rope_parameters
     for layer, trained in zip(model.model.layers, layers(adapted), strict=True):
-        kind = getattr(layer.self_attn, "layer_type", "full_attention")
-        theta = ropes.get(kind, ropes)["rope_theta"]
-        window = WINDOW if kind == "sliding_attention" else None
+        theta, window = theta_and_window(model, layer.self_attn)
         weights = trained.self_attn.adapter_modules["default"]
         layer.self_attn = PlainAttention(layer.self_attn, weights, theta, window, place)
         for norm, module in layer.named_children():
@@ -171,18 +131,6 @@ def plain(name: str, adapted: PeftModel, place: str) -> Any:
             if norm.endswith("norm") and copies is not None:
                 module.weight.data = copies["default"].weight.data
     return model
-
-
-def random(*shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-
-
-def prompts(tokens: int) -> Tensor:
-    return torch.randint(VOCABULARY, (2, tokens), generator=torch.Generator().manual_seed(3))
-
-
-def difference(left: Tensor, right: Tensor) -> float:
-    return float((left - right).abs().max())
 
 
 @both_kinds
@@ -255,7 +203,7 @@ def test_gradients_equal_finite_differences_of_the_equations(name: str) -> None:
 @every_place
 @torch.no_grad()
 def test_logits_equal_those_of_a_plain_implementation(name: str, after_rope: bool) -> None:
-    text = prompts(13)  # more than Gemma's window holds
+    text = token_ids(2, 13)  # more than Gemma's window holds
     adapted = adapt(name, after_rope=after_rope)
     logits = adapted(input_ids=text).logits
     place = "after rope" if after_rope else "before rope"
@@ -266,7 +214,7 @@ def test_logits_equal_those_of_a_plain_implementation(name: str, after_rope: boo
 @pytest.mark.parametrize("name", [name for name in NAMES if name[:5] in ("qwen3", "gemma")])
 @torch.no_grad()
 def test_factors_before_the_norm_of_queries_and_keys_would_be_another_model(name: str) -> None:
-    text = prompts(13)
+    text = token_ids(2, 13)
     adapted = adapt(name)
     other = plain(name, adapted, "before norm")
     assert difference(adapted(input_ids=text).logits, other(input_ids=text).logits) > 1e-4
@@ -275,7 +223,7 @@ def test_factors_before_the_norm_of_queries_and_keys_would_be_another_model(name
 @every_model
 @torch.no_grad()
 def test_enhancing_before_rope_is_not_enhancing_after_it(name: str) -> None:
-    text = prompts(13)
+    text = token_ids(2, 13)
     before, after = (adapt(name, after_rope=after) for after in (False, True))
     factors, _ = adapters(before)[0](random(2, 13, WIDTH))
     states = random(2, 13, QUERY_HEADS, HEAD_SIZE)
@@ -287,7 +235,7 @@ def test_enhancing_before_rope_is_not_enhancing_after_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["llama-gqa", "gemma3-mha"])
 @torch.no_grad()
 def test_with_equal_factors_on_both_halves_the_two_places_agree(name: str) -> None:
-    text = prompts(13)
+    text = token_ids(2, 13)
     logits = []
     for after_rope in (False, True):
         adapted = adapt(name, after_rope=after_rope)
@@ -304,7 +252,7 @@ def test_with_equal_factors_on_both_halves_the_two_places_agree(name: str) -> No
 @every_place
 @torch.no_grad()
 def test_training_starts_at_the_base(name: str, after_rope: bool) -> None:
-    text = prompts(13)
+    text = token_ids(2, 13)
     start = fresh(name, after_rope=after_rope)
     for adapter in adapters(start):
         for factors in adapter(random(2, 13, WIDTH)):
@@ -318,7 +266,7 @@ def test_training_starts_at_the_base(name: str, after_rope: bool) -> None:
 @torch.no_grad()
 def test_factors_of_a_token_depend_on_that_token_alone() -> None:
     states = random(2, 13, WIDTH)
-    order = torch.randperm(13, generator=torch.Generator().manual_seed(4))
+    order = torch.randperm(13, generator=generator(4))
     for adapter in adapters(adapt("llama-gqa")):
         for factors, permuted in zip(adapter(states), adapter(states[:, order]), strict=True):
             assert difference(factors[:, order], permuted) <= 1e-12
@@ -329,10 +277,7 @@ def test_factors_of_a_token_depend_on_that_token_alone() -> None:
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_output(name: str, after_rope: bool) -> None:
     adapted = adapt(name, after_rope=after_rope)
-    text = prompts(13)
-    changed = text.clone()
-    changed[:, 7] = (changed[:, 7] + 1) % VOCABULARY
-    left, right = (adapted(input_ids=ids).logits for ids in (text, changed))
+    left, right = logits_as_a_token_changes(adapted, token_ids(2, 13), at=7)
     assert difference(left[:, :7], right[:, :7]) <= 1e-12
     assert difference(left[:, 7:], right[:, 7:]) > 1e-3
 
@@ -363,7 +308,7 @@ def test_norms_of_the_layers_train_only_when_asked(architecture: str, train_norm
 @pytest.mark.parametrize("architecture", NORMS)
 @torch.no_grad()
 def test_logits_with_trained_norms_equal_those_of_a_plain_implementation(architecture: str) -> None:
-    name, text = f"{architecture}-gqa", prompts(13)
+    name, text = f"{architecture}-gqa", token_ids(2, 13)
     adapted = adapt(name, train_norms=True)
     other = plain(name, adapted, "before rope")
     assert difference(adapted(input_ids=text).logits, other(input_ids=text).logits) <= 1e-11
@@ -462,17 +407,6 @@ SMALL: dict[str, Any] = {
     "eos_token_id": 2,
     "pad_token_id": 0,
 }
-
-
-def bloom() -> PreTrainedModel:
-    return BloomForCausalLM(BloomConfig(vocab_size=VOCABULARY, hidden_size=32, n_layer=2, n_head=4))
-
-
-def opt() -> PreTrainedModel:
-    shape: dict[str, Any] = {"hidden_size": 32, "word_embed_proj_dim": 32, "ffn_dim": 48}
-    return OPTForCausalLM(
-        OPTConfig(vocab_size=VOCABULARY, num_hidden_layers=2, num_attention_heads=4, **shape)
-    )
 
 
 @pytest.mark.parametrize("builder", [bloom, opt])

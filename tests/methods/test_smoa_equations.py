@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from peft import PeftModel
 from torch import Tensor, nn
 
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
 from methods.smoa import SMoA, SMoAConfig, method
+from tests.methods.models import in_double, logits_as_a_token_changes
+from tests.methods.tensors import difference, random, randomise, token_ids
 
 MODEL = "llama-gqa"
 SHAPES = [(9, 7), (7, 9), (8, 8), (11, 4)]
@@ -95,24 +97,7 @@ def fresh(layer: nn.Linear, **fields: Any) -> Any:
 
 def trained(layer: nn.Linear, **fields: Any) -> Any:
     """Put SMoA with random weights on the layer."""
-    return randomise(fresh(layer, **{**FIELDS, **fields})).eval()
-
-
-def randomise(module: Any) -> Any:
-    module.double()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in module.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.5, generator=generator)
-    return module
-
-
-def random(*shape: int, seed: int = 2) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def difference(left: Tensor, right: Tensor) -> float:
-    return float((left - right).detach().abs().max())
+    return randomise(fresh(layer, **{**FIELDS, **fields}).double()).eval()
 
 
 def of_blocks(
@@ -412,20 +397,8 @@ def test_dropout_acts_on_the_input_of_all_blocks_in_training_alone() -> None:
 # In a model.
 
 
-def in_double() -> Any:
-    """Build the model with float64 norms: its own round to float32, whatever the dtype."""
-    model = build(MODEL).double()
-    for key in [key for key, _ in model.named_modules() if key.endswith("norm")]:
-        weight: Any = model.get_submodule(key).weight
-        norm = nn.RMSNorm(len(weight), eps=1e-6, dtype=torch.float64)
-        norm.weight.data = weight.data
-        model.set_submodule(key, norm)
-    return model
-
-
 def adapt() -> PeftModel:
-    model: PeftModel = randomise(method.adapt(in_double(), method.configure(**FIELDS))).eval()
-    return model
+    return randomise(method.adapt(in_double(MODEL), method.configure(**FIELDS)).double().eval())
 
 
 def adapted_layers(model: PeftModel) -> dict[str, Any]:
@@ -438,7 +411,7 @@ def adapted_layers(model: PeftModel) -> dict[str, Any]:
 
 def plain(adapted: PeftModel) -> Any:
     """Build the bare model with the updates, computed by hand, in its weights."""
-    model: Any = in_double()
+    model: Any = in_double(MODEL)
     for name, layer in adapted_layers(adapted).items():
         weight = model.get_submodule(name).weight.data
         weight += update_by_hand(weight, layer.adapter_modules["default"], alpha=2.0, r=5)
@@ -446,12 +419,12 @@ def plain(adapted: PeftModel) -> Any:
 
 
 def text() -> Tensor:
-    return torch.randint(VOCABULARY, (2, 13), generator=torch.Generator().manual_seed(3))
+    return token_ids(2, 13)
 
 
 @torch.no_grad()
 def test_the_model_is_the_bare_one_with_updated_weights_and_can_be_merged_and_unmerged() -> None:
-    adapted, bare = adapt(), in_double()
+    adapted, bare = adapt(), in_double(MODEL)
     expected = plain(adapted)
     logits = expected(input_ids=text()).logits
     assert difference(logits, bare(input_ids=text()).logits) > 1e-3
@@ -475,10 +448,7 @@ def test_the_model_is_the_bare_one_with_updated_weights_and_can_be_merged_and_un
 
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_output() -> None:
-    adapted = adapt()
-    changed = text()
-    changed[:, 7] = (changed[:, 7] + 1) % VOCABULARY
-    before, after = (adapted(input_ids=tokens).logits for tokens in (text(), changed))
+    before, after = logits_as_a_token_changes(adapt(), text(), at=7)
     assert difference(before[:, :7], after[:, :7]) <= 1e-12
     assert difference(before[:, 7:], after[:, 7:]) > 1e-3
 

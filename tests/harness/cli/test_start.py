@@ -46,7 +46,10 @@ LOADING = {"run", "doctor"}
 
 @pytest.fixture(scope="module")
 def place(
-    tmp_path_factory: pytest.TempPathFactory, planned: Callable[..., PlannedRun]
+    tmp_path_factory: pytest.TempPathFactory,
+    planned: Callable[..., PlannedRun],
+    train_record: TrainRecord,
+    result: Result,
 ) -> tuple[Path, dict[str, str]]:
     """Write two finished runs and a failed one, and the store of them."""
     root, ids = tmp_path_factory.mktemp("reading"), {}
@@ -61,12 +64,12 @@ def place(
         if name == "failed":
             folder.note_failure("ValueError: no such layer")
         else:
-            finish(folder)
+            finish(folder, train_record, result)
     listed("reindex", root)
     return root, {"run": ids["lora"], "failed": ids["failed"]}
 
 
-def finish(folder: RunFolder) -> None:
+def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None:
     answers = ("The answer is 7.", "The answer is 8.")
     folder.write_generations(
         "gsm8k",
@@ -75,28 +78,12 @@ def finish(folder: RunFolder) -> None:
             for number, text in enumerate(answers)
         ],
     )
-    counts = {"rows": 9, "cut": 0, "dropped": 0, "steps": 1, "tokens": 9, "best_step": 1}
-    folder.write_train_record(
-        TrainRecord(**counts, best_validation_loss=1.0, tokens_per_second=1.0)
-    )
+    folder.write_train_record(train_record)
     scores = [
         Score("gsm8k", "accuracy", extractor, extractor == "llm-adapters", 0.5, 2)
         for extractor in ("llm-adapters", "strict")
     ]
-    folder.write_result(
-        Result(
-            started=1_767_225_600.0,
-            seconds={"wall": 1.0},
-            environment_id="0123456789abcdef",
-            resumed=False,
-            trainable_parameters=5,
-            total_parameters=1000,
-            adapter_bytes=20,
-            peak_memory_bytes=4096,
-            scores=tuple(scores),
-            flags=(),
-        )
-    )
+    folder.write_result(result.model_copy(update={"scores": tuple(scores)}))
 
 
 def listed(command: str, folder: Path) -> set[str]:

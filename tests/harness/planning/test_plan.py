@@ -12,16 +12,7 @@ from harness.protocols import paper
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Seeds
 
-REQUEST = Request(
-    methods="lora,dypam",
-    tasks="math",
-    backbones="",
-    seeds="2",
-    settings=(),
-    limit=None,
-    train_limit=None,
-    data=None,
-)
+REQUEST = Request(methods="lora,dypam", tasks="math", seeds="2")
 
 
 @pytest.fixture

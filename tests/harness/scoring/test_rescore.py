@@ -24,33 +24,16 @@ Command = Callable[..., Any]
 ROOT = Path(__file__).parents[3]
 FORMAT_1 = ROOT / "tests" / "results" / "runfolder" / "format_1"
 GOLD = ("12", "7", "100", "3")
-RECORD = TrainRecord(
-    rows=20,
-    cut=0,
-    dropped=0,
-    steps=5,
-    tokens=99,
-    best_step=5,
-    best_validation_loss=1.0,
-    tokens_per_second=1234.5,
-)
-RESULT = Result(
-    started=1_767_225_600.5,
-    seconds={"wall": 12.0},
-    environment_id="0123456789abcdef",
-    resumed=False,
-    trainable_parameters=5,
-    total_parameters=1000,
-    adapter_bytes=20,
-    peak_memory_bytes=4096,
-    scores=(),
-    flags=(),
-)
 STACK = Environment(packages={}, python="3.11", torch="2", device="CPU", machine={}, harness={})
 
 
 @pytest.fixture
-def make(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Callable[..., RunFolder]:
+def make(
+    tmp_path: Path,
+    planned: Callable[..., PlannedRun],
+    train_record: TrainRecord,
+    result: Result,
+) -> Callable[..., RunFolder]:
     """Write the folder of a run that was tested on four problems and had all of them wrong.
 
     Neither its data nor its backbone are anywhere.
@@ -63,9 +46,9 @@ def make(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Callable[..., Ru
         nowhere = {"backbone_place": "/nowhere", "data_folder": "/nowhere"}
         folder.create(*one.model_copy(update=nowhere).kept)
         folder.write_environment(STACK)
-        folder.write_train_record(RECORD)
+        folder.write_train_record(train_record)
         answer(folder, *len(GOLD) * ["I do not know."])
-        folder.write_result(RESULT)
+        folder.write_result(result)
         return folder
 
     return write
@@ -128,7 +111,9 @@ def test_flags_are_those_of_the_new_scores(
     assert after.flags == ()
 
 
-def test_only_scores_and_flags_change(scored: RunFolder, harness: Command, tmp_path: Path) -> None:
+def test_only_scores_and_flags_change(
+    scored: RunFolder, result: Result, harness: Command, tmp_path: Path
+) -> None:
     may_change = {"result.json", "gsm8k.jsonl", "lock"}
 
     def others() -> dict[Path, bytes]:
@@ -140,10 +125,10 @@ def test_only_scores_and_flags_change(scored: RunFolder, harness: Command, tmp_p
     harness(tmp_path, "rescore")
     assert others() == before
     assert len(before) == 6
-    result = scored.result()
-    assert result is not None
-    assert result.scores
-    assert result.model_copy(update={"scores": (), "flags": ()}) == RESULT
+    rescored = scored.result()
+    assert rescored is not None
+    assert rescored.scores
+    assert rescored.model_copy(update={"scores": (), "flags": ()}) == result
     (run,) = stored(tmp_path)
     assert run.run_id == scored.path.name == scored.head().run_id
 
@@ -212,11 +197,11 @@ def test_a_run_that_another_process_works_in_is_left_as_it_is_and_named(
 
 
 def test_a_score_of_a_metric_that_cannot_be_measured_here_stays(
-    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
+    make: Callable[..., RunFolder], result: Result, harness: Command, tmp_path: Path
 ) -> None:
     folder = make()
     old = Score("gsm8k", "meteor", "", True, 12.5, len(GOLD))
-    folder.write_result(RESULT.model_copy(update={"scores": (old,)}))
+    folder.write_result(result.model_copy(update={"scores": (old,)}))
     harness(tmp_path, "rescore")
     assert [run.headline("meteor")["gsm8k"] for run in stored(tmp_path)] == [old]
 

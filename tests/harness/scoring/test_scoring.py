@@ -24,24 +24,15 @@ from results.runfolder.values import (
 Scored = dict[tuple[str, str, str], Score]
 Judge = Callable[..., tuple[Scored, tuple[str, ...]]]
 
-RECORD = TrainRecord(
-    rows=20,
-    cut=0,
-    dropped=0,
-    steps=5,
-    tokens=99,
-    best_step=5,
-    best_validation_loss=1.0,
-    tokens_per_second=9.0,
-)
-
 
 @pytest.fixture
-def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
+def folder(
+    tmp_path: Path, planned: Callable[..., PlannedRun], train_record: TrainRecord
+) -> RunFolder:
     """Make a run folder with its first files; places that lead nowhere are none to score."""
     made, one = RunFolder(tmp_path / "run"), planned(backbone_place="nowhere")
     made.create(one.head, {}, {"data_folder": "nowhere"})
-    made.write_train_record(RECORD)
+    made.write_train_record(train_record)
     return made
 
 
@@ -382,10 +373,10 @@ def test_degenerate_answers_are_flagged_by_benchmark(folder: RunFolder, judged: 
 
 
 def test_prompts_beyond_the_limit_and_rows_cut_or_dropped_are_counted_in_flags(
-    folder: RunFolder, judged: Judge
+    folder: RunFolder, judged: Judge, train_record: TrainRecord
 ) -> None:
     generated(folder, "gsm8k", "1", "2", answer=["1", "2"], long=True)
-    folder.write_train_record(RECORD.model_copy(update={"dropped": 3, "cut": 4}))
+    folder.write_train_record(train_record.model_copy(update={"dropped": 3, "cut": 4}))
     _, flags = judged()
     assert flags == (
         "gsm8k: 2 prompts longer than the limit, which were not cut",

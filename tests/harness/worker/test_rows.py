@@ -17,22 +17,13 @@ from harness.worker.rows import Rows, load
 from tasks.data.files import DataError
 from tasks.data.sets import load_test
 
-REQUEST = Request(
-    methods="lora",
-    tasks="multitask",
-    backbones="",
-    seeds="2",
-    settings=(),
-    limit=None,
-    train_limit=None,
-    data=None,
-)
 SETS = ("auto_cot", "icliniq", "dolly", "codealpaca", "webgpt")
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory, make_backbone: Callable[..., Path]) -> Request:
-    return replace(REQUEST, backbones=str(make_backbone(tmp_path_factory.mktemp("rows") / "small")))
+    backbone = make_backbone(tmp_path_factory.mktemp("rows") / "small")
+    return Request(methods="lora", tasks="multitask", backbones=str(backbone), seeds="2")
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,10 @@ import torch
 from peft import PeftModel
 from torch import Tensor, nn
 from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
-    OPTConfig,
-    OPTForCausalLM,
     PreTrainedModel,
 )
 
@@ -33,6 +29,7 @@ from methods.rosa import RoSAConfig
 from methods.rosa import method as rosa
 from methods.training.hooks import TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
+from tests.methods.models import bloom, opt
 
 # The norms before attention and before the feed-forward part. A layer of Gemma 3 has two more.
 NORMS = {
@@ -513,19 +510,6 @@ def test_a_bad_setting_is_refused_with_field_value_and_limit(
 ) -> None:
     with pytest.raises(ValueError, match=rf"\b{field} must be .*{limits}.*, not {value}\.$"):
         LayerSelection(**{field: value})
-
-
-def bloom() -> PreTrainedModel:
-    """Build a BLOOM: its layers are `h`, its norms are named as Llama's."""
-    return BloomForCausalLM(BloomConfig(vocab_size=VOCABULARY, hidden_size=32, n_layer=2, n_head=4))
-
-
-def opt() -> PreTrainedModel:
-    """Build an OPT: its layers are `layers`, its norms are named otherwise."""
-    shape: dict[str, Any] = {"hidden_size": 32, "word_embed_proj_dim": 32, "ffn_dim": 48}
-    return OPTForCausalLM(
-        OPTConfig(vocab_size=VOCABULARY, num_hidden_layers=2, num_attention_heads=4, **shape)
-    )
 
 
 def test_a_model_without_the_two_norms_is_refused() -> None:

@@ -10,13 +10,14 @@ import peft
 import pytest
 import torch
 from peft import PeftModel
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from harness import plugins
 from methods.conformance.models import SHAPE, VOCABULARY, build
 from methods.contract import size
 from methods.tuners.adapter import NativeTuner
+from tests.methods.tensors import randomise
 
 
 def is_native(name: str) -> bool:
@@ -39,10 +40,7 @@ def save(name: str, dtype: torch.dtype, folder: Path) -> None:
     """Save an adapter whose parameters are no numbers of bfloat16."""
     method = plugins.method(name)
     adapted = method.adapt(base(dtype), method.configure(**method.variants.get("small", {})))
-    draw = torch.Generator().manual_seed(1)
-    for parameter in adapted.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.1, generator=draw)
+    randomise(adapted, std=0.1)
     adapted.save_pretrained(str(folder))
 
 

@@ -8,7 +8,8 @@ from peft import PeftModel
 from torch import Tensor, nn
 
 from harness import plugins
-from methods.conformance.models import VOCABULARY, build
+from methods.conformance.models import build
+from tests.methods.tensors import randomise, token_ids
 
 TOKENS = 13  # more than Gemma's window holds, and as many as no model has heads
 HEAD_SIZE = 16
@@ -28,21 +29,9 @@ def fresh(method: str, model: Any) -> PeftModel:
     return used.adapt(model, used.configure(**CONFIGURATIONS[method])).eval()
 
 
-def randomise(model: PeftModel) -> PeftModel:
-    draw = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.3, generator=draw)
-    return model
-
-
-def prompts() -> Tensor:
-    return torch.randint(VOCABULARY, (2, TOKENS), generator=torch.Generator().manual_seed(3))
-
-
 @torch.no_grad()
 def logits(model: Any) -> Tensor:
-    found: Tensor = model(input_ids=prompts()).logits
+    found: Tensor = model(input_ids=token_ids(2, TOKENS)).logits
     return found
 
 
@@ -71,7 +60,7 @@ def modulation(method: str, name: str, dtype: torch.dtype) -> list[tuple[Tensor,
     hidden: list[Tensor] = []
     for module in last_before_rope(attention):
         module.register_forward_hook(lambda _, __, states: plain.append(states.detach()))
-    adapted: Any = randomise(fresh(method, model))
+    adapted: Any = randomise(fresh(method, model), std=0.3)
     for module in last_before_rope(attention):
         module.register_forward_hook(lambda _, __, states: scaled.append(states.detach()))
     layer = adapted.get_base_model().model.layers[0].self_attn

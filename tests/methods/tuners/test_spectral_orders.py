@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from methods.conformance.models import build
 from methods.smoa import SMoA, SMoAConfig, method
 from methods.tuners.spectral_orders import spectral_orders
+from tests.methods.tensors import randomise
 
 OUT, IN = 7, 5
 MODEL = "llama-gqa"
@@ -198,11 +199,7 @@ def test_counting_parameters_decomposes_nothing(cache: Path) -> None:
 
 
 def trained() -> PeftModel:
-    adapted = method.adapt(build(MODEL), method.configure()).eval()
-    for parameter in adapted.parameters():
-        if parameter.requires_grad:
-            nn.init.normal_(parameter, std=0.1, generator=torch.Generator().manual_seed(1))
-    return adapted
+    return randomise(method.adapt(build(MODEL), method.configure()).eval(), std=0.1)
 
 
 @torch.no_grad()
