@@ -22,7 +22,7 @@ class Score:
     benchmark: str
     """Its name, or `POOLED`."""
     metric: str
-    """Its name; `results.metrics` says what is known of it."""
+    """Its name; `results.analysis.metrics` says what is known of it."""
     extractor: str
     """Empty for a metric that extracts nothing."""
     headline: bool

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import UserError
+from harness import plugins
+from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
 from harness.scoring.texts import OVERLAPS
 from harness.spec.spec import Spec
@@ -49,11 +50,14 @@ def _rescored(folder: RunFolder) -> list[str]:
     """Rescore a run folder; say which headline scores changed."""
     if folder.format == 1:
         raise RunFolderError(
-            "written in format 1, which keeps no gold answers: without the data files it cannot "
-            "be judged. Rerun it to have it in the current format."
+            "written in format 1, which keeps no gold answers to compare with. Rerun it with "
+            "another --store and --runs to have it in the current format."
         )
     spec, result = Spec(**folder.spec()), folder.result()
     assert result is not None
+    for name in spec.tests:
+        if name not in plugins.names("tasks"):
+            raise UserError(unknown("benchmark", name, plugins.names("tasks")))
     with folder.locked():
         judged = _with_unmeasured(result, score(folder, spec))
         changed = {"scores": judged.scores, "flags": judged.flags}

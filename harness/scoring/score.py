@@ -32,7 +32,7 @@ def score(folder: RunFolder, spec: Spec) -> Judgement:
     if texts:
         pooled = TextScores(POOLED, texts)
         scores += pooled.scores
-        found += pooled.unavailable + pooled.infinite
+        found += [*pooled.unavailable, *(f"{POOLED}: {flag}" for flag in pooled.infinite)]
     # Only now: a run that cannot be scored is left as it was.
     for benchmark in judged:
         if benchmark.verdicts:
@@ -67,7 +67,7 @@ class Judged:
             *self.infinite,
         ]
         if self.benchmark.options and "option likelihood" not in {s.metric for s in self.scores}:
-            found.append("the likelihood of an option is not a number")
+            found.append("the likelihood of an option is not finite")
         return (f"{self.name}: {flag}" for flag in found)
 
     def _answers(self) -> list[Score]:

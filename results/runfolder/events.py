@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from results.runfolder.values import Event
 
 
@@ -9,7 +11,7 @@ class EventLog:
     """Appends events to a file, one a line."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", buffering=1)
+        self._file = path.open("a", buffering=1, encoding="utf-8")
 
     def append(self, event: Event) -> None:
         """Write one event; a reader sees all of it or nothing."""
@@ -24,6 +26,7 @@ def read_new(path: Path, offset: int) -> tuple[list[Event], int]:
     """Read the events from byte `offset` on; return them and the offset of the next call.
 
     A line that is not whole yet is left for the next call; a file that is not there has no events.
+    A line that holds no event, such as one that a full disk cut short, is skipped.
     """
     if not path.exists():
         return [], offset
@@ -31,5 +34,12 @@ def read_new(path: Path, offset: int) -> tuple[list[Event], int]:
         file.seek(offset)
         content = file.read()
     whole = content[: content.rfind(b"\n") + 1]
-    lines = whole.splitlines()
-    return [Event.model_validate_json(line) for line in lines], offset + len(whole)
+    found = map(_event, whole.splitlines())
+    return [event for event in found if event], offset + len(whole)
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        return Event.model_validate_json(line)
+    except ValidationError:
+        return None

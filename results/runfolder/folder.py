@@ -1,19 +1,17 @@
 """One run folder: it is written first and whole by itself; the store is an index of it."""
 
 import fcntl
-import gzip
-import json
-import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic_core import to_json
 
-from results.errors import ResultsError
-from results.runfolder import format_1
+from results.runfolder import files, format_1
+from results.runfolder.files import RunFolderError
 from results.runfolder.values import (
     FORMAT,
     Environment,
@@ -28,15 +26,13 @@ from results.runfolder.values import (
     Verdict,
 )
 
+__all__ = ["AlreadyRunningError", "RunFolder", "RunFolderError"]
+
 V = TypeVar("V", bound=FileValue)
 
 
 class AlreadyRunningError(Exception):
     """Another process works in this run folder."""
-
-
-class RunFolderError(ResultsError):
-    """A file of a run folder is not what it should be, or the folder is of another format."""
 
 
 class RunFolder:
@@ -58,8 +54,13 @@ class RunFolder:
             head: What names the run.
             spec: What can change a number, as JSON values.
             places: Where backbone and data lie on this machine, as JSON values.
+
+        Raises:
+            RunFolderError: A newer version began the run.
         """
         self.path.mkdir(parents=True, exist_ok=True)
+        if self.format == 1:
+            self._drop_format_1()
         self.drop_failure()
         self._write_json("spec.json", spec)
         self._write_json("places.json", places)
@@ -74,7 +75,8 @@ class RunFolder:
         """
         if not self._has("run.json"):
             return 1
-        found = int(self._read_json("run.json")["format"])
+        with files.naming(self.path / "run.json"):
+            found = int(self._read_json("run.json")["format"])
         if found > FORMAT:
             raise RunFolderError(
                 f"{self.path}: written by a newer version (format {found}; this version reads up "
@@ -85,7 +87,9 @@ class RunFolder:
     def head(self) -> Head:
         """Read what names the run."""
         if self.format == 1:
-            return format_1.head(self._read_json("spec.json"), self._read_json("job.json"))
+            spec, job = self._read_json("spec.json"), self._read_json("job.json")
+            with files.naming(self.path / "spec.json"):
+                return format_1.head(spec, job)
         return self._read("run.json", Head)
 
     def spec(self) -> dict[str, Any]:
@@ -130,7 +134,8 @@ class RunFolder:
         """Read the answers to a benchmark, in the order of its rows."""
         name = self._generations(benchmark)
         if self.format == 1:
-            return format_1.generations(self._read_text(name))
+            with files.naming(self.path / name):
+                return format_1.generations(files.read(self.path / name))
         return self._read_lines(name, Generation)
 
     def write_generations(self, benchmark: str, generations: Iterable[Generation]) -> None:
@@ -173,7 +178,8 @@ class RunFolder:
         if not self.finished:
             return None
         if self.format == 1:
-            return format_1.result(self._read_json("result.json"))
+            with files.naming(self.path / "result.json"):
+                return format_1.result(self._read_json("result.json"))
         return self._read("result.json", Result)
 
     def write_result(self, result: Result) -> None:
@@ -219,61 +225,39 @@ class RunFolder:
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
+    def _drop_format_1(self) -> None:
+        """Remove what an attempt left in the first format: a run never mixes two adapters."""
+        if self._has("job.json"):
+            for name in ("adapter", "generations", "likelihoods", "verdicts"):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            (self.path / "job.json").unlink()
+
     def _generations(self, benchmark: str) -> str:
         return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")
 
     def _has(self, name: str) -> bool:
         return (self.path / name).is_file()
 
-    def _read_text(self, name: str) -> str:
-        path = self.path / name
-        try:
-            content = path.read_bytes()
-            return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-        except FileNotFoundError as error:
-            raise RunFolderError(f"{path} is missing.") from error
-        except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
-            raise RunFolderError(f"{path} is damaged: {error}") from error
-
     def _read_json(self, name: str) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads(self._read_text(name))
-        except ValueError as error:
-            raise RunFolderError(f"{self.path / name} is damaged: {error}") from error
-        return found
+        return files.read_object(self.path / name)
 
     def _read(self, name: str, kind: type[V]) -> V:
-        return self._parsed(name, kind, self._read_text(name))
+        with files.naming(self.path / name):
+            return kind.model_validate_json(files.read(self.path / name))
 
     def _read_lines(self, name: str, kind: type[V]) -> list[V]:
         # Not splitlines: texts may hold other characters that it takes for the end of a line.
-        return [
-            self._parsed(name, kind, line) for line in self._read_text(name).split("\n") if line
-        ]
-
-    def _parsed(self, name: str, kind: type[V], text: str) -> V:
-        try:
-            return kind.model_validate_json(text)
-        except ValidationError as error:
-            raise RunFolderError(f"{self.path / name} is damaged: {error}") from error
+        lines = files.read(self.path / name).split("\n")
+        with files.naming(self.path / name):
+            return [kind.model_validate_json(line) for line in lines if line]
 
     def _write(self, name: str, value: FileValue) -> None:
-        self._write_bytes(name, value.model_dump_json(indent=2) + "\n")
+        files.write(self.path / name, value.model_dump_json(indent=2) + "\n")
 
     def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
-        self._write_bytes(name, json.dumps(value, indent=2) + "\n")
+        text = to_json(value, indent=2, inf_nan_mode="strings").decode()
+        files.write(self.path / name, text + "\n")
 
     def _write_lines(self, name: str, values: Iterable[FileValue]) -> None:
-        self._write_bytes(name, "".join(value.model_dump_json() + "\n" for value in values))
-
-    def _write_bytes(self, name: str, text: str) -> None:
-        path = self.path / name
-        path.parent.mkdir(exist_ok=True)
-        # Without a time stamp: equal runs leave equal files.
-        content = text.encode()
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        with partial.open("wb") as file:
-            file.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        lines = (value.model_dump_json() + "\n" for value in values)
+        files.write(self.path / name, "".join(lines))

@@ -25,14 +25,17 @@ class Head(FileValue):
     """What names a run, and what a reader must know of it before its numbers."""
 
     format: int
-    """Of the run folder."""
+    """The version of the layout of the folder."""
     run_id: str
     """16 hex digits, the hash of the spec."""
     group: str
+    """The benchmarks that it was planned for together, such as "math"."""
     method: str
     """The label on the command line, such as "lora" or "lora[r=64]"."""
     backbone: str
+    """The name of the language model."""
     seed: int
+    """Of the start values of the adapter."""
     fold: int | None
     """Which fold was tested; null without cross-validation."""
     marks: tuple[str, ...]
@@ -44,7 +47,7 @@ class Head(FileValue):
     series: str
     """The hash of what must agree to be averaged over seeds and folds."""
     protocol: str
-    """Id and version."""
+    """Id and version of the protocol, such as "paper/2"."""
     provenance: Mapping[str, Any]
     """How the recipe was chosen, and of how many tries."""
 
@@ -55,11 +58,13 @@ class Environment(FileValue):
     packages: Mapping[str, str]
     """Versions by distribution."""
     python: str
+    """Its version."""
     torch: str
+    """Its version with the build, such as "2.13.0+cpu"."""
     device: str
     """The GPU, or the processor where there is none."""
     driver: str | None = None
-    """Of the GPU."""
+    """The version of the GPU's driver; null without a GPU."""
     machine: Mapping[str, Any]
     """Host and threads."""
     harness: Mapping[str, Any]
@@ -87,7 +92,7 @@ class Event(FileValue):
     phase: str | None = None
     """The phase that begins here; "finished" ends the run."""
     benchmark: str | None = None
-    """Whose answers are generated."""
+    """The benchmark whose answers are generated."""
     step: int | None = None
     """Optimizer steps done."""
     done: int | None = None
@@ -101,7 +106,7 @@ class Event(FileValue):
     validation_loss: float | None = None
     """Mean per token of the validation rows, in nats."""
     tokens: int | None = None
-    """Trained on so far, padding excluded."""
+    """Tokens trained on so far, padding excluded."""
     lr: float | None = None
     """The learning rate of the next step."""
 
@@ -110,7 +115,7 @@ class TrainRecord(FileValue):
     """What the training came to; written when the adapter is saved."""
 
     rows: int
-    """Trained on."""
+    """Rows trained on."""
     cut: int
     """Rows that were cut at the limit of tokens."""
     dropped: int
@@ -118,13 +123,13 @@ class TrainRecord(FileValue):
     steps: int
     """Optimizer steps taken."""
     tokens: int
-    """Trained on, padding excluded."""
+    """Tokens trained on, padding excluded."""
     best_step: int
-    """After which the validation loss was lowest; this adapter is saved."""
+    """The step after which the validation loss was lowest; the adapter of that step is saved."""
     best_validation_loss: float
     """Mean per token, in nats."""
     tokens_per_second: float
-    """In the training phase."""
+    """Speed of the training phase."""
 
 
 class Generation(FileValue):
@@ -157,6 +162,7 @@ class OptionLikelihoods(FileValue):
     """How likely the model finds each option of a row."""
 
     id: int
+    """Place of the row in its file, from 0."""
     options: Mapping[str, float]
     """Log-likelihood in nats, by the gold answer that the option stands for."""
 
@@ -165,24 +171,28 @@ class ReferenceLikelihood(FileValue):
     """How likely the model finds the reference of a row: negative log-likelihoods in nats."""
 
     id: int
+    """Place of the row in its file, from 0."""
     cut: bool
     """Whether the text was cut where the model can read no further."""
     answer: float
-    """Of the reference, given the prompt."""
+    """Sum over the tokens of the reference, given the prompt."""
     answer_tokens: int
+    """Tokens in that sum; 0 where the prompt left no room for the reference."""
     text: float
-    """Of prompt and reference, from the second token on."""
+    """Sum over the tokens of prompt and reference, from the second token on."""
     text_tokens: int
+    """Tokens in that sum."""
 
 
 class Verdict(FileValue):
     """What each extractor found in an answer, and whether that is right."""
 
     id: int
+    """Place of the row in its file, from 0."""
     extracted: Mapping[str, str]
-    """By extractor; empty where it found nothing."""
+    """What was found, by extractor; an empty text where it found nothing."""
     correct: Mapping[str, bool]
-    """By extractor."""
+    """Whether that is right, by extractor."""
 
 
 class Result(FileValue):
@@ -193,15 +203,21 @@ class Result(FileValue):
     seconds: Mapping[str, float]
     """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
     environment_id: str
+    """The hash of what may move a number in `environment.json`."""
     resumed: bool
     """Whether an earlier attempt had trained the adapter."""
     trainable_parameters: int
+    """Parameters that the method trains."""
     total_parameters: int
+    """Parameters of backbone and method."""
     adapter_bytes: int
+    """Size of the saved weights; 0 for a method that does not train."""
     peak_memory_bytes: int
+    """Most memory in use: of the GPU, or of the process where there is none."""
     scores: tuple[Score, ...]
+    """One for each benchmark, metric and extractor."""
     flags: tuple[str, ...]
-    """What is suspicious of the answers."""
+    """What is suspicious of the answers, in sentences."""
 
 
 class Failure(FileValue):
@@ -212,3 +228,4 @@ class Failure(FileValue):
     seconds: Mapping[str, float]
     """Wall-clock seconds of the attempt, under "wall"."""
     reason: str
+    """The error and its message, or the signal that ended the worker."""

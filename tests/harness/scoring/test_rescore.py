@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,61 +11,61 @@ from typing import Any
 
 import pytest
 
-from harness import plugins
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
-from results.record import Run
-from results.runfolder import record_of as index
+from results.record import Run, Score
 from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import record_of
+from results.runfolder.values import Environment, Generation, Result, TrainRecord
 from results.store import Store
-from tasks.data.sets import DataSet, load_test, load_training
 
 Command = Callable[..., Any]
 
-ROWS = 4
-PAIR = ("gsm8k", "svamp")
-RESULT: dict[str, Any] = {
-    "started": 1_767_225_600.5,
-    "seconds": {"wall": 12.0},
-    "environment_id": "0123456789abcdef",
-    "resumed": False,
-    "trainable_parameters": 5,
-    "total_parameters": 1000,
-    "adapter_bytes": 20,
-    "peak_memory_bytes": 4096,
-    "training": {"tokens_per_second": 1234.5},
-    "scores": [],
-    "flags": [],
-}
-
-
-def described(found: DataSet) -> Data:
-    return Data(
-        title=found.title,
-        kind=found.kind,
-        sha256=found.sha256,
-        verified=found.verified,
-        rows=len(found.rows),
-    )
+ROOT = Path(__file__).parents[3]
+FORMAT_1 = ROOT / "tests" / "results" / "runfolder" / "format_1"
+GOLD = ("12", "7", "100", "3")
+RECORD = TrainRecord(
+    rows=20,
+    cut=0,
+    dropped=0,
+    steps=5,
+    tokens=99,
+    best_step=5,
+    best_validation_loss=1.0,
+    tokens_per_second=1234.5,
+)
+RESULT = Result(
+    started=1_767_225_600.5,
+    seconds={"wall": 12.0},
+    environment_id="0123456789abcdef",
+    resumed=False,
+    trainable_parameters=5,
+    total_parameters=1000,
+    adapter_bytes=20,
+    peak_memory_bytes=4096,
+    scores=(),
+    flags=(),
+)
+STACK = Environment(packages={}, python="3.11", torch="2", device="CPU", machine={}, harness={})
 
 
 @pytest.fixture
-def make(tmp_path: Path, job: Callable[..., PlannedRun]) -> Callable[..., RunFolder]:
-    """Write the folder of a run that was tested on four problems and had all of them wrong."""
-    group = plugins.group("math")
-    benchmarks = map(plugins.benchmark, group.benchmarks)
-    gsm8k = load_test("gsm8k", plugins.benchmark("gsm8k"), None)
-    training = load_training("math", group, benchmarks, None)
+def make(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Callable[..., RunFolder]:
+    """Write the folder of a run that was tested on four problems and had all of them wrong.
+
+    Neither its data nor its backbone are anywhere.
+    """
 
     def write(**changes: Any) -> RunFolder:
-        facts = {"tests": {"gsm8k": described(gsm8k)}, "train_data": described(training)}
-        one = job(**{**facts, "limit": ROWS, **changes})
+        data = Data(title="GSM8K", kind="published", sha256="ab" * 32, verified=True, rows=60)
+        one = planned(**{"tests": {"gsm8k": data}, "limit": len(GOLD), **changes})
         folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
-        folder.create(one)
-        folder.write("environment.json", {"python": "3.11"})
-        folder.write("adapter/train.json", {"rows": 20, "dropped": 0, "cut": 0})
-        answer(folder, *ROWS * ["I do not know."])
-        folder.write("result.json", RESULT)
+        places = {**one.places, "backbone_place": "/nowhere", "data_folder": "/nowhere"}
+        folder.create(one.head, one.spec.model_dump(mode="json"), places)
+        folder.write_environment(STACK)
+        folder.write_train_record(RECORD)
+        answer(folder, *len(GOLD) * ["I do not know."])
+        folder.write_result(RESULT)
         return folder
 
     return write
@@ -72,16 +73,15 @@ def make(tmp_path: Path, job: Callable[..., PlannedRun]) -> Callable[..., RunFol
 
 def answer(folder: RunFolder, *texts: str) -> None:
     lines = [
-        {"id": n, "tokens": 9, "ended": True, "long": False, "text": text}
+        Generation(id=n, answer=GOLD[n % len(GOLD)], ended=True, long=False, text=text)
         for n, text in enumerate(texts)
     ]
-    folder.write_lines("generations/gsm8k.jsonl", lines)
+    folder.write_generations("gsm8k", lines)
 
 
 def right(count: int) -> list[str]:
     """Give as many right answers as asked for, then wrong ones."""
-    rows = load_test("gsm8k", plugins.benchmark("gsm8k"), None).rows[:ROWS]
-    return [f"The answer is {row.answer if n < count else '-7777'}." for n, row in enumerate(rows)]
+    return [f"The answer is {gold if n < count else '-7777'}." for n, gold in enumerate(GOLD)]
 
 
 def stored(place: Path) -> list[Run]:
@@ -108,13 +108,13 @@ def test_edited_generations_give_other_scores_in_the_store_and_in_the_run_folder
     for count in (3, 1):
         answer(scored, *right(count))
         done = harness(tmp_path, "rescore")
-        assert "1 runs of runs are scored anew in harness.db." in done.stdout
-        assert f"-> {count / ROWS}" in done.stdout
+        assert "1 runs of runs are rescored in harness.db." in done.stdout
+        assert f"-> {count / len(GOLD)}" in done.stdout
         (run,) = stored(tmp_path)
-        assert accuracy(run) == accuracy(index.read(scored)) == count / ROWS
-        assert run.scores == getattr(index.read(scored), "scores", None)
-        verdicts = scored.read_lines("verdicts/gsm8k.jsonl")
-        assert sum(verdict["correct"]["llm-adapters"] for verdict in verdicts) == count
+        assert accuracy(run) == accuracy(record_of(scored)) == count / len(GOLD)
+        assert run.scores == getattr(record_of(scored), "scores", None)
+        verdicts = scored.verdicts("gsm8k")
+        assert sum(verdict.correct["llm-adapters"] for verdict in verdicts) == count
 
 
 def test_flags_are_those_of_the_new_scores(
@@ -122,89 +122,103 @@ def test_flags_are_those_of_the_new_scores(
 ) -> None:
     (before,) = stored(tmp_path)
     assert before.flags
-    answer(scored, *right(ROWS))
+    answer(scored, *right(len(GOLD)))
     harness(tmp_path, "rescore")
     (after,) = stored(tmp_path)
     assert after.flags == ()
 
 
 def test_only_scores_and_flags_change(scored: RunFolder, harness: Command, tmp_path: Path) -> None:
-    kept = {name: scored.read(name) for name in ("spec.json", "job.json", "environment.json")}
+    may_change = {"result.json", "gsm8k.jsonl", "lock"}
+
+    def others() -> dict[Path, bytes]:
+        found = [path for path in scored.path.rglob("*") if path.is_file()]
+        return {path: path.read_bytes() for path in found if path.name not in may_change}
+
     answer(scored, *right(2))
+    before = others()
     harness(tmp_path, "rescore")
-    assert {name: scored.read(name) for name in kept} == kept
-    result = scored.read("result.json")
-    assert {key: value for key, value in result.items() if key not in {"scores", "flags"}} == {
-        key: value for key, value in RESULT.items() if key not in {"scores", "flags"}
-    }
+    assert others() == before
+    assert len(before) == 6
+    result = scored.result()
+    assert result is not None
+    assert result.scores
+    assert result.model_copy(update={"scores": (), "flags": ()}) == RESULT
     (run,) = stored(tmp_path)
-    assert run.run_id == scored.path.name == scored.job().spec.run_id
+    assert run.run_id == scored.path.name == scored.head().run_id
 
 
-def test_scored_again_without_a_change_nothing_is_said_to_change(
+def test_rescored_without_a_change_nothing_is_said_to_change(
     scored: RunFolder, harness: Command, tmp_path: Path
 ) -> None:
-    assert harness(tmp_path, "rescore").stdout == "1 runs of runs are scored anew in harness.db.\n"
+    assert harness(tmp_path, "rescore").stdout == "1 runs of runs are rescored in harness.db.\n"
     assert len(stored(tmp_path)) == 1
 
 
 def refused(harness: Command, place: Path, folder: RunFolder) -> str:
-    before = folder.read("result.json")
+    before = (folder.path / "result.json").read_bytes()
     done = harness(place, "rescore")
     assert done.returncode == 1, done.stderr
-    assert folder.read("result.json") == before
+    assert (folder.path / "result.json").read_bytes() == before
     (line, *_) = [line for line in done.stdout.splitlines() if str(folder.path.name) in line]
     assert "left as it is" in line
     return str(done.stdout)
 
 
-def test_a_run_whose_data_are_absent_is_left_as_it_is_and_named_and_the_others_are_done(
+def test_a_run_that_lacks_generations_is_left_as_it_is_and_named_and_the_others_are_done(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
-    (tmp_path / "empty").mkdir()
-    sound, gone = make(), make(limit=3)
-    gone.write("job.json", {**gone.read("job.json"), "data_folder": str(tmp_path / "empty")})
-    answer(gone, *right(3)[:3])
+    sound, without = make(), make(limit=3)
     answer(sound, *right(3))
-    said = refused(harness, tmp_path, gone)
-    assert "none of these files is there" in said
-    assert "1 runs of runs are scored anew" in said
+    (without.path / "generations" / "gsm8k.jsonl.gz").unlink()
+    said = refused(harness, tmp_path, without)
+    assert "gsm8k.jsonl.gz is missing." in said
+    assert "1 runs of runs are rescored" in said
     assert [accuracy(run) for run in stored(tmp_path)] == [3 / 4]
 
 
-def test_a_run_whose_data_are_others_now_is_left_as_it_is_and_named(
-    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
-) -> None:
-    other = Data(title="sample", kind="sample", sha256="ab" * 32, verified=True, rows=60)
-    said = refused(harness, tmp_path, make(tests={"gsm8k": other}))
-    assert "SHA-256" in said
-
-
-def test_a_run_that_lacks_generations_is_left_as_it_is_and_named(
+def test_a_run_whose_generations_are_damaged_is_left_as_it_is_and_named(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
     folder = make()
-    folder.drop("generations/gsm8k.jsonl")
-    assert "generations" in refused(harness, tmp_path, folder)
+    path = folder.path / "generations" / "gsm8k.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-5])
+    assert "gsm8k.jsonl.gz is damaged" in refused(harness, tmp_path, folder)
 
 
-def test_a_run_of_which_one_benchmark_cannot_be_scored_keeps_the_verdicts_of_the_others(
+def test_a_run_of_which_one_benchmark_cannot_be_scored_gets_no_verdicts_of_the_others(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
-    tests = {name: described(load_test(name, plugins.benchmark(name), None)) for name in PAIR}
-    folder = make(tests=tests)
-    refused(harness, tmp_path, folder)
-    assert not folder.has("verdicts/gsm8k.jsonl")
+    data = Data(title="sample", kind="sample", sha256="ab" * 32, verified=True, rows=60)
+    folder = make(tests={"gsm8k": data, "svamp": data})
+    assert "svamp.jsonl.gz is missing." in refused(harness, tmp_path, folder)
+    assert not (folder.path / "verdicts").exists()
+
+
+def test_a_run_of_a_benchmark_that_is_not_installed_is_left_as_it_is_and_named(
+    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
+) -> None:
+    data = Data(title="sample", kind="sample", sha256="ab" * 32, verified=True, rows=60)
+    folder = make(tests={"of_a_plugin": data})
+    assert "'of_a_plugin' is not a known benchmark" in refused(harness, tmp_path, folder)
+
+
+def test_a_run_that_another_process_works_in_is_left_as_it_is_and_named(
+    make: Callable[..., RunFolder], harness: Command, tmp_path: Path
+) -> None:
+    folder = make()
+    with folder.locked():
+        refused(harness, tmp_path, folder)
 
 
 def test_a_score_of_a_metric_that_cannot_be_measured_here_stays(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
     folder = make()
-    fields = {"benchmark": "gsm8k", "metric": "meteor", "extractor": "", "headline": True}
-    folder.write("result.json", {**RESULT, "scores": [{**fields, "value": 12.5, "n": ROWS}]})
+    old = Score("gsm8k", "meteor", "", True, 12.5, len(GOLD))
+    folder.write_result(RESULT.model_copy(update={"scores": (old,)}))
     harness(tmp_path, "rescore")
-    assert [run.headline("meteor")["gsm8k"].value for run in stored(tmp_path)] == [12.5]
+    assert [run.headline("meteor")["gsm8k"] for run in stored(tmp_path)] == [old]
 
 
 @pytest.mark.parametrize("count", [3, 5])
@@ -213,25 +227,47 @@ def test_a_run_of_fewer_or_more_generations_than_rows_is_left_as_it_is_and_named
 ) -> None:
     folder = make()
     answer(folder, *count * ["7"])
-    refused(harness, tmp_path, folder)
+    assert f"gsm8k: {count} answers to 4 rows" in refused(harness, tmp_path, folder)
 
 
 def test_a_run_of_an_older_spec_is_left_as_it_is_and_named(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
     folder = make()
-    spec = folder.read("spec.json")
-    folder.write("spec.json", {**spec, "protocol": {"id": "paper", "version": 1}})
-    refused(harness, tmp_path, folder)
+    older = {**folder.spec(), "protocol": {"id": "paper", "version": 1}}
+    (folder.path / "spec.json").write_text(json.dumps(older))
+    assert "protocol" in refused(harness, tmp_path, folder)
+
+
+def test_runs_of_format_1_are_left_as_they_are_and_named(harness: Command, tmp_path: Path) -> None:
+    shutil.copytree(FORMAT_1, tmp_path / "runs")
+    name = "96a36244336a66e7"
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    said = refused(harness, tmp_path, RunFolder(tmp_path / "runs" / name))
+    assert {path: path.read_bytes() for path in before} == before
+    lines = [line for line in said.splitlines() if "format 1, which keeps no gold answers" in line]
+    # The fourth run failed: it has nothing to score.
+    assert len(lines) == 3
+    assert f"runs/{name}: left as it is" in said
+    assert "0 runs of runs are rescored" in said
 
 
 def test_runs_without_a_result_are_none_to_score(
     make: Callable[..., RunFolder], harness: Command, tmp_path: Path
 ) -> None:
     folder = make()
-    folder.drop("result.json")
+    (folder.path / "result.json").unlink()
     folder.note_failure("ended by SIGKILL")
-    assert harness(tmp_path, "rescore").stdout.startswith("0 runs of runs are scored anew")
+    assert harness(tmp_path, "rescore").stdout.startswith("0 runs of runs are rescored")
+
+
+def test_a_folder_that_is_not_there_is_an_error_with_advice(
+    harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "rescore")
+    assert done.returncode == 2
+    assert "runs: no such folder." in done.stderr
+    assert "--runs" in done.stderr
 
 
 WITHOUT_TORCH = """
@@ -244,7 +280,7 @@ main()
 """
 
 
-def test_scoring_anew_needs_no_torch(make: Callable[..., RunFolder], tmp_path: Path) -> None:
+def test_rescoring_needs_no_torch(make: Callable[..., RunFolder], tmp_path: Path) -> None:
     folder = make()
     answer(folder, *right(2))
     command = [sys.executable, "-c", WITHOUT_TORCH]
@@ -252,7 +288,7 @@ def test_scoring_anew_needs_no_torch(make: Callable[..., RunFolder], tmp_path: P
     done = subprocess.run(
         command,
         cwd=tmp_path,
-        env={**environment, "PYTHONPATH": os.fspath(Path(__file__).parents[2])},
+        env={**environment, "PYTHONPATH": os.fspath(ROOT)},
         capture_output=True,
         text=True,
         check=False,

@@ -13,7 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from methods.conformance.models import build
-from methods.smoa import SMoA, SMoAConfig, method, spectral_orders
+from methods.smoa import SMoA, SMoAConfig, method
+from methods.tuners.spectral_orders import spectral_orders
 
 OUT, IN = 7, 5
 MODEL = "llama-gqa"

@@ -1,0 +1,69 @@
+"""Files that are whole or not there, whatever ends their writer."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from results.errors import ResultsError
+
+JSON_OBJECT = TypeAdapter(dict[str, Any])
+
+
+class RunFolderError(ResultsError):
+    """A file of a run folder is missing or damaged, or the folder is of another format."""
+
+
+def read(path: Path) -> str:
+    """Read the text of a file; one whose name ends in `.gz` is decompressed.
+
+    Raises:
+        RunFolderError: It is missing, cut short, or not text.
+    """
+    with naming(path):
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RunFolderError: It is missing, or holds something else.
+    """
+    with naming(path):
+        return JSON_OBJECT.validate_json(read(path))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file; at every moment it is the old one or the new one, or there is none."""
+    path.parent.mkdir(exist_ok=True)
+    content = text.encode()
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with partial.open("wb") as file:
+        # Without a time stamp: equal texts make equal files.
+        file.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in what is wrong with its content.
+
+    Raises:
+        RunFolderError: Reading failed, or what was read lacks a key or has a wrong type.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise RunFolderError(f"{path} is missing.") from error
+    except (EOFError, KeyError, TypeError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+        what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise RunFolderError(f"{path} is damaged: {what}") from error

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from results.runfolder.events import EventLog, read_new
+from results.runfolder.values import Event
+
+EVENTS = [
+    Event(time=1.0, phase="train"),
+    Event(time=2.0, step=1, of=9, loss=0.5, tokens=100, lr=1e-3),
+    Event(time=3.0, benchmark="ärger", done=3, of=3),
+]
+
+
+def write(path: Path, *events: Event) -> None:
+    log = EventLog(path)
+    for event in events:
+        log.append(event)
+    log.close()
+
+
+def test_a_file_that_is_not_there_has_no_events(tmp_path: Path) -> None:
+    assert read_new(tmp_path / "events.jsonl", 0) == ([], 0)
+    assert read_new(tmp_path / "events.jsonl", 7) == ([], 7)
+
+
+def test_only_whole_lines_are_read_wherever_the_file_is_cut(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    write(whole, *EVENTS)
+    content = whole.read_bytes()
+    for length in range(len(content) + 1):
+        cut.write_bytes(content[:length])
+        first, offset = read_new(cut, 0)
+        assert len(first) == content[:length].count(b"\n")
+        cut.write_bytes(content)
+        rest, end = read_new(cut, offset)
+        assert [*first, *rest] == EVENTS
+        assert end == len(content)
+
+
+def test_an_event_is_there_as_soon_as_it_is_appended(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    log, offset = EventLog(path), 0
+    for event in EVENTS:
+        log.append(event)
+        found, offset = read_new(path, offset)
+        assert found == [event]
+    log.close()
+
+
+def test_a_second_attempt_appends_to_the_events_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    write(path, EVENTS[0])
+    write(path, *EVENTS[1:])
+    assert read_new(path, 0)[0] == EVENTS
+
+
+def test_only_what_an_event_is_about_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    write(path, EVENTS[0])
+    assert path.read_text() == '{"time":1.0,"phase":"train"}\n'
+
+
+@pytest.mark.parametrize("line", [b'{"time": 1.0, "ph{"time":2.0}', b"\xff\xfe", b"", b"[]"])
+def test_a_line_that_holds_no_event_is_skipped(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(line + b"\n")
+    write(path, *EVENTS)
+    assert read_new(path, 0)[0] == EVENTS

@@ -1,0 +1,145 @@
+"""From run folders to records, without any other package of the project."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from results.record import Run
+from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import folders, record_of
+from results.runfolder.values import Environment, Head, Result, TrainRecord
+from results.store import Store
+
+STACK: dict[str, Any] = {
+    "packages": {"torch": "2.13"},
+    "python": "3.11.7",
+    "torch": "2.13+cpu",
+    "device": "CPU",
+    "machine": {"threads": 2},
+    "harness": {"dirty": False},
+}
+
+
+@pytest.fixture
+def finished(
+    tmp_path: Path, create: Callable[..., RunFolder], result: Callable[..., Result]
+) -> RunFolder:
+    folder = create(tmp_path / "runs" / "0123456789abcdef")
+    folder.write_environment(Environment(**STACK))
+    record = {"rows": 9, "cut": 0, "dropped": 0, "steps": 7, "tokens": 99, "best_step": 7}
+    folder.write_train_record(
+        TrainRecord(**record, best_validation_loss=1.5, tokens_per_second=1234.5)
+    )
+    folder.write_result(result())
+    return folder
+
+
+@pytest.fixture
+def failed(tmp_path: Path, create: Callable[..., RunFolder]) -> RunFolder:
+    folder = create(tmp_path / "runs" / "fedcba9876543210", run_id="fedcba9876543210")
+    folder.note_failure("ValueError: no such layer", seconds=3.0)
+    return folder
+
+
+def record(folder: RunFolder) -> Run:
+    found = record_of(folder)
+    assert found is not None
+    return found
+
+
+def test_a_finished_run_is_read_with_all_that_it_recorded(
+    finished: RunFolder, head: Callable[..., Head], result: Callable[..., Result]
+) -> None:
+    run = record(finished)
+    of_head = set(Head.model_fields) - {"format"}
+    assert {name: getattr(run, name) for name in of_head} == head().model_dump(include=of_head)
+    of_result = set(Result.model_fields) - {"started", "resumed"}
+    assert {name: getattr(run, name) for name in of_result} == {
+        name: getattr(result(), name) for name in of_result
+    }
+    assert (run.status, run.reason) == ("finished", "")
+    assert run.started == datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
+    assert run.spec == finished.spec()
+    # Keys that say nothing are left out.
+    assert run.environment == {**STACK, "memory": {}}
+    assert run.train_tokens_per_second == 1234.5
+    assert run.folder == str(finished.path)
+
+
+def test_a_failed_run_is_read_with_its_reason(failed: RunFolder) -> None:
+    run = record(failed)
+    assert (run.status, run.reason) == ("failed", "ValueError: no such layer")
+    assert run.seconds == {"wall": 3.0}
+    assert (run.scores, run.total_parameters, run.environment) == ((), 0, {})
+    assert (run.method, run.setting) == ("lora[r=64]", "setting-a")
+
+
+def test_a_run_that_trains_nothing_has_no_speed(
+    create: Callable[..., RunFolder], result: Callable[..., Result]
+) -> None:
+    folder = create()
+    folder.write_result(result(trainable_parameters=0))
+    assert record(folder).train_tokens_per_second == 0.0
+
+
+def test_a_run_without_an_end_is_none_yet(create: Callable[..., RunFolder]) -> None:
+    assert record_of(create()) is None
+
+
+def test_a_result_counts_for_more_than_the_failure_of_an_earlier_attempt(
+    finished: RunFolder,
+) -> None:
+    finished.note_failure("ended by SIGKILL")
+    assert record(finished).status == "finished"
+
+
+def test_adding_folders_twice_leaves_one_row_each(
+    finished: RunFolder, failed: RunFolder, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "harness.db")
+    for _ in range(2):
+        for folder in folders(tmp_path / "runs"):
+            store.add(record(folder))
+    stored = {run.status: run for run in store.runs()}
+    assert stored == {"finished": record(finished), "failed": record(failed)}
+    assert len(store.runs()) == 2
+    assert store.finished_ids() == {finished.path.name}
+
+
+def test_only_run_folders_are_listed(finished: RunFolder, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    (root / "notes").mkdir()
+    (root / "readme.txt").touch()
+    assert [folder.path for folder in folders(root)] == [finished.path]
+    assert folders(tmp_path / "nowhere") == []
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from results.runfolder.record_of import folders, record_of
+print(*[record_of(folder).run_id for folder in folders(Path(sys.argv[1]))])
+used = {name.partition(".")[0] for name in sys.modules}
+print(*sorted(used & {"harness", "methods", "tasks", "torch", "transformers", "peft"}))
+"""
+
+
+@pytest.mark.parametrize("written", ["now", "in format 1"])
+def test_a_record_is_of_the_folder_alone(
+    written: str, finished: RunFolder, failed: RunFolder, tmp_path: Path
+) -> None:
+    # No harness, no backbone, no data, no torch: an archive can be read for years.
+    earlier = Path(__file__).parent / "format_1"
+    root = tmp_path / "runs" if written == "now" else earlier
+    command = [sys.executable, "-c", ALONE, os.fspath(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ids, used = done.stdout.split("\n")[:2]
+    assert ids.split() == [folder.path.name for folder in folders(root)]
+    assert len(ids.split()) >= 2
+    assert used == ""

@@ -1,0 +1,80 @@
+"""The README of the run folder is what the types and the writers say."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from results.runfolder import schema
+from results.runfolder.events import EventLog
+from results.runfolder.folder import RunFolder
+from results.runfolder.values import (
+    Environment,
+    FileValue,
+    Generation,
+    OptionLikelihoods,
+    Result,
+    TrainRecord,
+    Verdict,
+)
+
+PACKAGE = Path(schema.__file__).parent
+README = (PACKAGE / "README.md").read_text()
+
+
+def test_the_readme_holds_the_tables_that_the_types_give() -> None:
+    between = README.partition("<!-- schema: begin -->\n")[2].partition("\n<!-- schema: end -->")[0]
+    assert between == schema.markdown()
+
+
+def test_every_kind_of_value_has_a_table() -> None:
+    shown = [kind for kinds in schema.FILES.values() for kind in kinds]
+    assert set(shown) == set(FileValue.__subclasses__())
+    assert len(shown) == len(set(shown))
+
+
+@pytest.mark.parametrize("kind", FileValue.__subclasses__())
+def test_every_key_has_a_meaning(kind: type[FileValue]) -> None:
+    without = [name for name, field in kind.model_fields.items() if not field.description]
+    assert without == []
+
+
+@pytest.fixture
+def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> RunFolder:
+    """Write every file that there is a writer for."""
+    folder = create()
+    EventLog(folder.events).close()
+    with folder.locked():
+        folder.write_environment(Environment.model_construct())
+        folder.write_train_record(TrainRecord.model_construct())
+        folder.write_method_record({})
+        folder.write_generations("NAME", [Generation.model_construct()])
+        folder.write_likelihoods("NAME", [OptionLikelihoods.model_construct()])
+        folder.write_verdicts("NAME", [Verdict.model_construct()])
+        folder.write_result(result())
+        folder.note_failure("no memory")
+    return folder
+
+
+def files(folder: RunFolder) -> Iterator[str]:
+    """Name the files of a folder, and what the worker lets others write there."""
+    for path in folder.path.rglob("*"):
+        if path.is_file():
+            yield str(path.relative_to(folder.path))
+    yield folder.log.name
+    yield f"{folder.adapter.name}/"
+
+
+def test_every_file_that_is_written_is_in_the_table_of_writers(whole: RunFolder) -> None:
+    table = README.partition("| file | written by | when |")[2].partition("\n\n")[0]
+    rows = [line.split("`")[1] for line in table.splitlines()[2:]]
+    assert sorted(rows) == sorted(files(whole))
+
+
+def test_every_file_of_a_kind_of_value_is_written(whole: RunFolder) -> None:
+    assert set(schema.FILES) <= set(files(whole))
+
+
+def test_every_module_is_in_the_readme() -> None:
+    modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py"}
+    assert [name for name in modules if f"| `{name}` |" not in README] == []
