@@ -55,7 +55,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.config import require
 from methods.tuners.layers import fits_rank, targeted
 
@@ -88,12 +88,12 @@ def config_of(model: PeftModel) -> Any:
 class Pruning(StepHooks):
     """Scores the singular values and sets the least to zero, by PEFT's rank allocator."""
 
-    def __init__(self, model: PeftModel, plan: Plan) -> None:
+    def __init__(self, model: PeftModel, ahead: TrainingAhead) -> None:
         self.model, self.adapter = model, model.active_adapter
         self.tuner: Any = model.base_model
         self.config = config_of(model)
-        _check_steps(self.config, plan.steps)
-        self.config.total_step = plan.steps
+        _check_steps(self.config, ahead.steps)
+        self.config.total_step = ahead.steps
         self.pattern: Any = None
 
     def after_step(self, step: int) -> None:

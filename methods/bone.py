@@ -51,7 +51,7 @@ def check(config: MissConfig, model: PreTrainedModel) -> None:
             )
 
 
-def notes(model: PeftModel) -> list[str]:
+def adjustments(model: PeftModel) -> list[str]:
     """Say which layers have a shorter last group."""
     padded = Counter(
         (layer.in_features, layer.miss_r[name])
@@ -83,6 +83,6 @@ method = Method(
     parameters=parameters,
     mergeable=True,
     check=check,
-    notes=notes,
+    adjustments=adjustments,
     variants={"dypam-paper": {}, "rosa-paper": {"r": 16}, "small": {"r": 16}},
 )

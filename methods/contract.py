@@ -13,7 +13,7 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.training.layer_selection import LayerSelection
 
 NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
@@ -41,7 +41,7 @@ class Method:
             the adapter, with the default fields, or with those of `small` where it has one.
         check: Raises a ValueError that names layer, value and limit where a configuration does not
             fit the bare model and PEFT would not say so.
-        notes: Says of an adapted model what PEFT adjusted, one line each.
+        adjustments: Says of an adapted model what PEFT adjusted, one line each.
         auxiliary_loss: What is added to the mean loss of each training batch, called right after
             its forward pass.
         hooks: What is done at each step besides following the gradient.
@@ -61,9 +61,9 @@ class Method:
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     starts_at_base: bool = True
     check: Callable[[Any, PreTrainedModel], None] | None = None
-    notes: Callable[[PeftModel], list[str]] | None = None
+    adjustments: Callable[[PeftModel], list[str]] | None = None
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
-    hooks: Callable[[PeftModel, Plan], StepHooks] | None = None
+    hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
     dls: LayerSelection | None = None
 

@@ -109,7 +109,7 @@ def check(config: LNTuningConfig, model: PreTrainedModel) -> None:
         )
 
 
-def notes(model: PeftModel) -> list[str]:
+def adjustments(model: PeftModel) -> list[str]:
     """Say which norms of the layers are not trained."""
     named = ((name.rpartition(".")[2], module) for name, module in model.named_modules())
     frozen = Counter(
@@ -132,7 +132,7 @@ method = Method(
     parameters=parameters,
     mergeable=True,
     check=check,
-    notes=notes,
+    adjustments=adjustments,
     variants={
         "dypam-paper": {"target_modules": None},
         "rosa-paper": {"target_modules": None},

@@ -50,7 +50,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
 from methods.tuners.layers import targeted
@@ -220,12 +220,12 @@ class Alternation(StepHooks):
     """Learns coefficients and locations in turn."""
 
     model: PeftModel
-    plan: Plan
+    ahead: TrainingAhead
 
     def before_forward(self, step: int) -> None:
         """Choose what the step learns."""
         tuner: Any = self.model.base_model
-        tuner.alternate(step, self.plan.steps)
+        tuner.alternate(step, self.ahead.steps)
 
 
 def parameters(config: LoCAConfig, model: PreTrainedModel) -> int:

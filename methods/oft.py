@@ -74,7 +74,7 @@ def check(config: OFTConfig, model: PreTrainedModel) -> None:
     require(config, "at least 0", lambda value: value >= 0, "r", "oft_block_size")
 
 
-def notes(model: PeftModel) -> list[str]:
+def adjustments(model: PeftModel) -> list[str]:
     """Say which layers have other blocks than the configuration says."""
     adapter = model.active_adapter
     config: Any = model.peft_config[adapter]
@@ -108,7 +108,7 @@ method = Method(
     parameters=parameters,
     mergeable=True,
     check=check,
-    notes=notes,
+    adjustments=adjustments,
     variants={
         "dypam-paper": {},
         "exact": {"use_cayley_neumann": False},

@@ -56,7 +56,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
 from methods.tuners.layers import targeted
@@ -179,7 +179,7 @@ class Preconditioner(StepHooks):
     """Preconditions the gradients of all experts before each optimizer step."""
 
     model: PeftModel
-    plan: Plan
+    ahead: TrainingAhead
 
     def after_backward(self, step: int) -> None:
         """Precondition them."""

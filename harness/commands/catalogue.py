@@ -87,8 +87,9 @@ def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
     try:
         found = asdict(count_on(spec, backbone, config))
     except UserError as error:
-        found = {"trainable": None, "total": None, "percent": None, "notes": [str(error)]}
-    return {"backbone": backbone, **found, "notes": "; ".join(found["notes"])}
+        found = {"trainable": None, "total": None, "percent": None, "adjustments": [str(error)]}
+    notes = "; ".join(found.pop("adjustments"))
+    return {"backbone": backbone, **found, "notes": notes}
 
 
 def _fields(name: str) -> list[str]:

@@ -25,8 +25,8 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     planned = faults.of(lambda: plan(request)) or []
     faults.raise_if_any()
     assert make
-    for note in _notes(planned):
-        print(f"note: {note}.", file=sys.stderr)
+    for adjustment in _adjustments(planned):
+        print(f"note: {adjustment}.", file=sys.stderr)
     store = Store(store_place)
     try:
         with make(local_slots(slots, visible_gpus())) as running:
@@ -55,10 +55,10 @@ def preview(request: Request, store_place: str) -> str:
     return "\n".join([*lines, f"{len(planned)} runs, {left} to do.", *marks])
 
 
-def _notes(planned: Sequence[PlannedRun]) -> list[str]:
+def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     """List what PEFT adjusted, each once."""
-    notes = (mark for run in planned for mark in run.marks if mark not in run.spec.marks)
-    return list(dict.fromkeys(notes))
+    found = (mark for run in planned for mark in run.marks if mark not in run.spec.marks)
+    return list(dict.fromkeys(found))
 
 
 def _summed_up(summary: schedule.Summary, store_place: str) -> str:

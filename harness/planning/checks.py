@@ -8,23 +8,23 @@ from harness.errors import UserError, unknown
 from harness.planning import parameters
 from harness.planning.faults import Faults
 from harness.planning.request import Request
-from harness.planning.resolve import MethodPlan, Resolved
+from harness.planning.resolve import Resolved, ResolvedMethod
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from tasks.data.sets import DataSet
 
-Notes = dict[tuple[str, str], tuple[str, ...]]
+Adjustments = dict[tuple[str, str], tuple[str, ...]]
 """What PEFT adjusted, by label of the method and place of the backbone."""
 
 
-def check(resolved: Resolved, request: Request, faults: Faults) -> Notes:
+def check(resolved: Resolved, request: Request, faults: Faults) -> Adjustments:
     """Check methods against backbones and engine, benchmarks against protocol, data against data.
 
     Returns:
         What PEFT adjusted to make the methods fit.
     """
     pairs = list(product(resolved.methods, resolved.places))
-    notes = dict(faults.each(lambda pair: _fit(*pair), pairs))
+    adjustments = dict(faults.each(lambda pair: _fit(*pair), pairs))
     faults.each(_trains_with_engine, resolved.methods)
     if resolved.settings:
         extractor = resolved.settings.protocol.extractor
@@ -32,16 +32,16 @@ def check(resolved: Resolved, request: Request, faults: Faults) -> Notes:
     if request.train_data and resolved.train:
         train, path = resolved.train, request.train_data
         faults.of(lambda: _trains_on_own(train, resolved, path))
-    return notes
+    return adjustments
 
 
-def _fit(method: MethodPlan, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
+def _fit(method: ResolvedMethod, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Put a method on a backbone without weights, which names what does not fit."""
     count = parameters.count(method.spec, place)
-    return (method.spec.label, place.place), count.notes
+    return (method.spec.label, place.place), count.adjustments
 
 
-def _trains_with_engine(method: MethodPlan) -> None:
+def _trains_with_engine(method: ResolvedMethod) -> None:
     """Refuse a method that would be another one under DeepSpeed."""
     frozen = (method.spec.fields.get("dls") or {}).get("freeze", False)
     same = plugins.method(method.spec.name).zero_safe and not frozen

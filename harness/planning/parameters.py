@@ -23,7 +23,7 @@ class Count:
     trainable: int
     total: int
     percent: float
-    notes: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
 
 
 def count(method: MethodSpec, located: Located) -> Count:
@@ -49,8 +49,8 @@ def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UserError(f"{method.label} on {backbone}: {error}") from error
     found = size(adapted)
-    notes: list[str] = plugin.notes(adapted) if plugin.notes else []
-    return Count(found.trainable, found.total, round(found.percent, 4), tuple(notes))
+    adjusted: list[str] = plugin.adjustments(adapted) if plugin.adjustments else []
+    return Count(found.trainable, found.total, round(found.percent, 4), tuple(adjusted))
 
 
 def shapes(name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from harness import plugins
-from harness.planning.checks import Notes, check
+from harness.planning.checks import Adjustments, check
 from harness.planning.faults import Faults
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
@@ -26,12 +26,14 @@ def plan(request: Request) -> list[PlannedRun]:
     faults = Faults()
     parsed = parse(request, faults)
     resolved = resolve(parsed, request, faults)
-    notes = check(resolved, request, faults)
+    adjustments = check(resolved, request, faults)
     faults.raise_if_any()
-    return expand(parsed, resolved, notes, request)
+    return expand(parsed, resolved, adjustments, request)
 
 
-def expand(parsed: Parsed, resolved: Resolved, notes: Notes, request: Request) -> list[PlannedRun]:
+def expand(
+    parsed: Parsed, resolved: Resolved, adjustments: Adjustments, request: Request
+) -> list[PlannedRun]:
     """Multiply methods, backbones, folds and seeds out; equal specs become one run.
 
     Seeds are outermost: an interrupted grid is still a fair comparison. A method without training
@@ -70,7 +72,7 @@ def expand(parsed: Parsed, resolved: Resolved, notes: Notes, request: Request) -
             backbone_place=place.place,
             data_folder=_absolute(request.data),
             train_file=_absolute(request.train_data),
-            notes=notes[method.spec.label, place.place],
+            adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
             provenance=method.provenance,
         )

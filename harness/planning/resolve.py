@@ -18,7 +18,7 @@ from tasks.data.sets import DataSet, load_test, pooled, training_set
 
 
 @dataclass(frozen=True)
-class MethodPlan:
+class ResolvedMethod:
     """A method with all its fields, how it is trained, and how that was chosen."""
 
     spec: MethodSpec
@@ -36,7 +36,7 @@ class Resolved:
         settings: None if an assignment was wrong.
     """
 
-    methods: tuple[MethodPlan, ...]
+    methods: tuple[ResolvedMethod, ...]
     places: tuple[Located, ...]
     tests: Mapping[str, DataSet]
     train: DataSet | None
@@ -73,16 +73,16 @@ def _completed(request: MethodRequest, places: list[Located]) -> MethodSpec:
 
 def _planned(
     specs: Sequence[tuple[MethodRequest, MethodSpec]], settings: Settings, faults: Faults
-) -> list[MethodPlan]:
+) -> list[ResolvedMethod]:
     """Give each method the shared recipe, or its own."""
 
-    def planned(pair: tuple[MethodRequest, MethodSpec]) -> MethodPlan:
+    def planned(pair: tuple[MethodRequest, MethodSpec]) -> ResolvedMethod:
         request, spec = pair
         if not request.train:
-            return MethodPlan(spec, settings.recipe, Provenance(chosen=settings.chosen))
+            return ResolvedMethod(spec, settings.recipe, Provenance(chosen=settings.chosen))
         own = dict(request.train)
         provenance = Provenance(chosen="for this method", own=own)
-        return MethodPlan(spec, settings.own_recipe(request.name, own), provenance)
+        return ResolvedMethod(spec, settings.own_recipe(request.name, own), provenance)
 
     return faults.each(planned, specs)
 

@@ -58,7 +58,7 @@ class PlannedRun(BaseModel):
         backbone_place: A folder, or a hub repository.
         data_folder: Of the real data; None for samples.
         train_file: A training file of the user's.
-        notes: What PEFT adjusted to make the method fit the backbone.
+        adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
         provenance: How the recipe was chosen.
     """
@@ -69,7 +69,7 @@ class PlannedRun(BaseModel):
     backbone_place: str
     data_folder: str | None
     train_file: str | None = None
-    notes: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
     memory: Memory = Field(default_factory=Memory)
     provenance: Provenance = Field(default_factory=Provenance)
 
@@ -86,7 +86,7 @@ class PlannedRun(BaseModel):
     def marks(self) -> tuple[str, ...]:
         """What a reader must know before the numbers, about the data and about the method."""
         named = f"{self.spec.method.label} on {self.spec.backbone.name}"
-        return (*self.spec.marks, *(f"{named}: {note.rstrip('.')}" for note in self.notes))
+        return (*self.spec.marks, *(f"{named}: {one.rstrip('.')}" for one in self.adjustments))
 
     @property
     def located(self) -> Located:

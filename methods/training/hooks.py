@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingAhead:
     """What a method may know of the training ahead.
 
     Attributes:

@@ -32,7 +32,7 @@ import torch
 from peft import PeftModel
 from torch import nn
 
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 
 LAYER = re.compile(r"\.layers\.(\d+)\.")
 FEED_FORWARD_NORMS = ("pre_feedforward_layernorm", "post_attention_layernorm")
@@ -76,11 +76,11 @@ class DynamicLayerSelection(StepHooks):
 
     model: PeftModel
     settings: LayerSelection
-    plan: Plan
+    ahead: TrainingAhead
     history: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.random = Random(f"{self.plan.seed}/dls")
+        self.random = Random(f"{self.ahead.seed}/dls")
         self.trained: dict[int, list[nn.Parameter]] = defaultdict(list)
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad and (layer := LAYER.search(name)):
@@ -122,7 +122,7 @@ class DynamicLayerSelection(StepHooks):
         return {"layer_selection": {"settings": asdict(self.settings), "history": self.history}}
 
     def _selects(self, step: int) -> bool:
-        return step > self.plan.warmup_steps and step % self.settings.interval == 0
+        return step > self.ahead.warmup_steps and step % self.settings.interval == 0
 
     def _select(self, step: int) -> None:
         scores = {layer: _norm_of_gradients(self.norms[layer]) for layer in sorted(self.trained)}

@@ -8,7 +8,7 @@ from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState,
 from transformers.loss.loss_utils import ForCausalLMLoss
 
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection
 
 
@@ -32,10 +32,10 @@ class Moments(TrainerCallback):
     ) -> None:
         """Set up the hooks."""
         model: PeftModel = kwargs["model"]
-        plan = Plan(state.max_steps, args.get_warmup_steps(state.max_steps), args.seed)
-        self.hooks = [self.method.hooks(model, plan)] if self.method.hooks else []
+        ahead = TrainingAhead(state.max_steps, args.get_warmup_steps(state.max_steps), args.seed)
+        self.hooks = [self.method.hooks(model, ahead)] if self.method.hooks else []
         if self.method.dls:
-            self.hooks.append(DynamicLayerSelection(model, self.method.dls, plan))
+            self.hooks.append(DynamicLayerSelection(model, self.method.dls, ahead))
 
     def on_step_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any

@@ -8,7 +8,7 @@ import torch
 from peft import PeftModel
 from torch import Tensor, nn
 
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.adapter import NativeTuner
 
 
@@ -107,11 +107,11 @@ class RouterWeights(StepHooks):
     """Records how the tokens of the last tenth of the steps, rounded up, were routed."""
 
     model: PeftModel
-    plan: Plan
+    ahead: TrainingAhead
 
     def before_forward(self, step: int) -> None:
         """Forget what came before, at the first of these steps."""
-        if step == self.plan.steps - math.ceil(self.plan.steps / 10) + 1:
+        if step == self.ahead.steps - math.ceil(self.ahead.steps / 10) + 1:
             for router in self._routers().values():
                 router.routed = 0.0
 

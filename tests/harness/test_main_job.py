@@ -191,3 +191,73 @@ def test_a_training_set_with_no_row_that_fits_is_a_failure_with_a_reason(
     done = harness(tmp_path, *ONE, "--set", "protocol.max_length=16")
     assert done.returncode == 1
     assert done.stderr.count("no training rows have an answer within 16 tokens") == 1
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
+
+
+def test_gradient_checkpointing_changes_no_digit_and_is_recorded_with_the_environment(
+    harness: Command, place: Path, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, *ONE, "--set", "memory.gradient_checkpointing=true")
+    assert done.returncode == 0, done.stderr
+    (frugal,) = folders(tmp_path)
+    twin = place / "runs" / frugal.name
+    assert weights(frugal) == weights(twin)
+    environments = [RunFolder(folder).environment() for folder in (frugal, twin)]
+    memories = [environment.memory for environment in environments if environment]
+    assert memories == [{"gradient_checkpointing": True}, {}]
+    assert len({environment.identity for environment in environments if environment}) == 1
+
+
+OWN = ["run", "--methods", "base,lora[r=2],lora[r=2,train.lr=2e-4]", "--tasks", "gsm8k"]
+OWN += ["--seeds", "7,8", "--limit", "3", "--train-limit", "40", "--set", "train.epochs=1"]
+OWN += ["--set", "protocol.max_new_tokens=8"]
+
+
+@pytest.fixture(scope="module")
+def own(program: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the base model and one method by two recipes."""
+    folder = tmp_path_factory.mktemp("own")
+    done = program(folder, *OWN)
+    assert done.returncode == 0, done.stderr
+    (folder / "printed.txt").write_text(done.stdout)
+    return folder
+
+
+def test_methods_by_recipes_of_their_own_stand_in_one_table_that_says_so(own: Path) -> None:
+    printed = (own / "printed.txt").read_text()
+    assert "each method with its own recipe" in printed
+    for label in ("| base ", "| lora[r=2,train.lr=0.001] ", "| lora[r=2,train.lr=0.0002] "):
+        assert label in printed
+    assert "5 runs finished" in printed
+
+
+def test_without_being_asked_a_table_holds_one_recipe(harness: Command, own: Path) -> None:
+    tables = json.loads(harness(own, "table", "--json").stdout)
+    rows = [[row["label"] for block in one["blocks"] for row in block["rows"]] for one in tables]
+    assert rows == [["base", "lora[r=2]"], ["base", "lora[r=2]"]]
+    both = json.loads(harness(own, "table", "--own-recipes", "--json").stdout)
+    assert len(both) == 1
+
+
+def test_the_base_model_is_evaluated_and_nothing_of_it_is_trained(own: Path) -> None:
+    (base,) = [f for f in folders(own) if RunFolder(f).head().method == "base"]
+    result = RunFolder(base).result()
+    assert result
+    assert (result.trainable_parameters, result.adapter_bytes) == (0, 0)
+    assert "train" not in result.seconds
+    assert not (base / "adapter").exists()
+    assert {score.metric for score in result.scores} >= {"accuracy"}
+
+
+def test_how_a_recipe_was_chosen_is_kept_with_the_run(harness: Command, own: Path) -> None:
+    chosen = {RunFolder(f).spec()["train"]["lr"]: RunFolder(f).head() for f in folders(own)}
+    assert chosen[2e-4].provenance == {
+        "chosen": "for this method",
+        "own": {"lr": 2e-4},
+        "tries": 1,
+    }
+    shown = harness(own, "show", chosen[2e-4].run_id).stdout
+    assert "for this method" in shown

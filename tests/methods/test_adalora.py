@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from harness.worker.training.loop import token_loss
 from methods.adalora import method
 from methods.conformance.models import VOCABULARY, build
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 STEPS, INITIAL_RANK, TARGET_RANK, LAYERS = 12, 8, 4, 2 * 7
 BETA = 0.85  # of sensitivity and of uncertainty, PEFT's default for both
@@ -53,7 +53,7 @@ def by_rank(name: str, numbers: Tensor) -> Tensor:
 def trained(request: pytest.FixtureRequest) -> Any:
     """Train for twelve steps; the result is what is asserted on."""
     model = fresh(request.param).train()
-    pruning = hooks(model, Plan(STEPS, warmup_steps=1, seed=0))
+    pruning = hooks(model, TrainingAhead(STEPS, warmup_steps=1, seed=0))
     adamw = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
     for step in range(1, STEPS + 1):
         logits = model(input_ids=TEXT).logits[:, :-1].flatten(0, 1).float()
@@ -102,7 +102,7 @@ def test_after_each_step_the_singular_values_of_the_largest_scores_are_left(
     tinit: int, tfinal: int, every: int
 ) -> None:
     model = fresh(torch.float64, tinit=tinit, tfinal=tfinal, deltaT=every)
-    pruning, last = hooks(model, Plan(STEPS, warmup_steps=1, seed=0)), STEPS - tfinal
+    pruning, last = hooks(model, TrainingAhead(STEPS, warmup_steps=1, seed=0)), STEPS - tfinal
     parameters, values = trainable(model), trainable(model, "E")
     mean: dict[str, Any] = dict.fromkeys(parameters, 0)
     deviation: dict[str, Any] = dict.fromkeys(parameters, 0)
@@ -179,4 +179,4 @@ def test_the_regulariser_never_enters_validation() -> None:
 )
 def test_what_does_not_fit_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        hooks(fresh(**fields), Plan(STEPS, warmup_steps=1, seed=0))
+        hooks(fresh(**fields), TrainingAhead(STEPS, warmup_steps=1, seed=0))

@@ -26,12 +26,12 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from methods.cascade import Cascade, CascadeConfig, method
 from methods.conformance.models import SHAPE, VOCABULARY, build
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 THREE = ["q_proj", "k_proj", "down_proj"]
 """Of Llama, these are of shape 64 x 32, 32 x 32 and 32 x 48."""
 
-PLAN = Plan(steps=10, warmup_steps=2, seed=0)
+PLAN = TrainingAhead(steps=10, warmup_steps=2, seed=0)
 FLOOR = 1e-6
 """What is added to the energies of a token."""
 

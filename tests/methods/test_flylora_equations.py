@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from methods.conformance.models import VOCABULARY, build
 from methods.flylora import FlyLoRA, FlyLoRAConfig, method
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 ALPHA, U = 3.0, 0.05
 
@@ -365,7 +365,7 @@ def capture(model: Any) -> dict[str, list[Tensor]]:
 def test_a_training_step_moves_each_balance_once_after_its_backward_passes(by: str) -> None:
     model = adapt().train()
     assert method.hooks
-    hooks = method.hooks(model, Plan(10, 0, 0))
+    hooks = method.hooks(model, TrainingAhead(10, 0, 0))
     given = capture(model)
     hooks.before_forward(1)
     for seed in (5, 6):

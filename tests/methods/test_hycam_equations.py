@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 
 from methods.conformance.models import BUILDERS, VOCABULARY, build
 from methods.hycam import method
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 WIDTH, LAYERS = 32, 2
 R, MODULES, TAU, BALANCE = 5, 3, 0.7, 0.3
@@ -677,7 +677,7 @@ def test_a_configuration_without_any_module_is_refused() -> None:
 
 def hooked(model: PeftModel, steps: int) -> Any:
     assert method.hooks
-    return method.hooks(model, Plan(steps, 1, 0))
+    return method.hooks(model, TrainingAhead(steps, 1, 0))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from methods.conformance.models import VOCABULARY, build
 from methods.loca import LoCA, LoCAConfig, method
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 ALPHA = 1.7
 SCALE = 0.25
@@ -346,7 +346,7 @@ def test_coefficients_and_locations_alternate_and_then_coefficients_learn_alone(
 ) -> None:
     model = adapt(**fields)
     assert method.hooks
-    hooks = method.hooks(model, Plan(steps, 0, 0))
+    hooks = method.hooks(model, TrainingAhead(steps, 0, 0))
     layers = loca_layers(model)
     found = []
     for step in range(1, seen + 1):
@@ -360,7 +360,7 @@ def test_coefficients_and_locations_alternate_and_then_coefficients_learn_alone(
 def test_a_training_moves_one_part_in_each_step() -> None:
     model = adapt(coefficient_steps=2, location_steps=3, location_share=0.5).train()
     assert method.hooks
-    hooks = method.hooks(model, Plan(28, 0, 0))
+    hooks = method.hooks(model, TrainingAhead(28, 0, 0))
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=0.01, weight_decay=0.1)
     moved = ""

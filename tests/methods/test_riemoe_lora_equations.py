@@ -26,12 +26,12 @@ from torch import Tensor, nn
 
 from methods.conformance.models import VOCABULARY, build
 from methods.riemoe_lora import RieMoELoRA, method
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 IN, OUT, EXPERTS, RANK, TOP, ALPHA = 6, 5, 5, 2, 3, 3.0
 SCALE = ALPHA / RANK
 DAMPING = 1e-6
-PLAN = Plan(steps=10, warmup_steps=2, seed=0)
+PLAN = TrainingAhead(steps=10, warmup_steps=2, seed=0)
 
 every_shape = pytest.mark.parametrize("shape", [(), (4,), (2, 4)], ids=str)
 with_and_without_rescaling = pytest.mark.parametrize("rescaling", [True, False])

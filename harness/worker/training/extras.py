@@ -8,7 +8,7 @@ from torch import Tensor
 
 from harness.worker.training.batches import Training
 from methods.contract import Method
-from methods.training.hooks import Plan, StepHooks
+from methods.training.hooks import StepHooks, TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
 
 
@@ -36,8 +36,8 @@ def extras(
     seed: int,
 ) -> Extras:
     """Set up the hooks of a method and its layer selection for a training."""
-    plan = Plan(training.steps, training.warmup_steps, seed)
-    hooks = [method.hooks(model, plan)] if method.hooks else []
+    ahead = TrainingAhead(training.steps, training.warmup_steps, seed)
+    hooks = [method.hooks(model, ahead)] if method.hooks else []
     if selection:
-        hooks.append(DynamicLayerSelection(model, selection, plan))
+        hooks.append(DynamicLayerSelection(model, selection, ahead))
     return Extras(hooks, method.auxiliary_loss)

@@ -168,3 +168,79 @@ def test_all_absent_data_files_are_named_at_once(asked: Request, tmp_path: Path)
 def test_a_request_for_nothing_is_a_mistake(asked: Request, empty: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="Known: "):
         plan(replace(asked, **empty))
+
+
+def recipes(planned: list[PlannedRun]) -> dict[str, float]:
+    return {run.name.split(" on ")[0]: run.spec.train.lr for run in planned}
+
+
+def test_fields_of_the_recipe_in_brackets_are_that_methods_own(asked: Request) -> None:
+    found = plan(replace(asked, methods="lora,dypam[r=64,train.lr=2e-4]", seeds="1"))
+    assert recipes(found) == {"lora": 1e-3, "dypam[r=64] [train.lr=0.0002]": 2e-4}
+    assert [run.spec.method.label for run in found] == ["lora", "dypam[r=64]"]
+    assert found[0].spec.setting == found[1].spec.setting
+    assert found[0].spec.recipe != found[1].spec.recipe
+
+
+def test_an_own_recipe_starts_from_what_is_set_for_all_methods(asked: Request) -> None:
+    (run,) = plan(
+        replace(
+            asked, methods="lora[train.lr=2e-4]", seeds="1", settings=["train.epochs=1"], limit=3
+        )
+    )
+    assert (run.spec.train.lr, run.spec.train.epochs) == (2e-4, 1)
+
+
+def test_identical_training_is_one_run_whoever_the_recipe_was_set_for(asked: Request) -> None:
+    one = replace(asked, methods="lora", seeds="1")
+    shared = plan(replace(one, settings=["train.lr=2e-4"]))
+    own = plan(replace(one, methods="lora[train.lr=2e-4]"))
+    usual = plan(replace(one, methods="lora[train.lr=1e-3]"))
+    assert ids(shared) == ids(own)
+    assert ids(usual) == ids(plan(one))
+    assert [run.provenance.chosen for run in (*shared, *own, *plan(one))] == [
+        "for all methods",
+        "for this method",
+        "default",
+    ]
+    assert own[0].provenance.own == {"lr": 2e-4}
+
+
+@pytest.mark.parametrize("field", ["validation_rows=10", "engine=torch", "version=2"])
+def test_what_all_methods_must_share_is_no_methods_own(asked: Request, field: str) -> None:
+    name = field.partition("=")[0]
+    with pytest.raises(UserError, match=rf"train\.{name} must be the same for all methods"):
+        plan(replace(asked, methods=f"lora[train.{field}]"))
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("lrr=1", "'train.lrr' is not a known setting. Did you mean 'train.lr'?"),
+        ("lr=-1", "lora: train.lr: Input should be greater than 0"),
+    ],
+)
+def test_a_wrong_field_of_an_own_recipe_is_named_with_its_method(
+    asked: Request, field: str, words: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        plan(replace(asked, methods=f"lora[train.{field}]"))
+    assert words in str(error.value)
+
+
+def test_the_base_model_is_planned_once_for_all_seeds_beside_the_trained(asked: Request) -> None:
+    planned = plan(replace(asked, methods="base,lora", seeds="7,8"))
+    assert [(run.spec.method.name, run.spec.seeds.init) for run in planned] == [
+        ("base", 7),
+        ("lora", 7),
+        ("lora", 8),
+    ]
+    assert len({run.spec.setting for run in planned}) == 1
+
+
+def test_what_trades_memory_for_time_is_no_part_of_the_spec(asked: Request) -> None:
+    settings = ["memory.gradient_checkpointing=true", "memory.likelihood_tokens=64"]
+    frugal = plan(replace(asked, settings=settings))
+    assert ids(frugal) == ids(plan(asked))
+    assert frugal[0].memory.gradient_checkpointing
+    assert frugal[0].memory.likelihood_tokens == 64

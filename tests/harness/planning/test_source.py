@@ -17,7 +17,7 @@ from harness import plugins
 from harness.planning.source import METHOD, hash_of, packages_of, reached, reached_in, source_hash
 from harness.planning.syntax import Definition, Files
 from methods.conformance import models
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 OURS = Path(methods.__path__[0])
 ADAPTING = [name for name in plugins.names("methods") if plugins.method(name).config]
@@ -51,7 +51,11 @@ def executed(name: str) -> set[Definition]:
 
 
 def train(method: Any, model: Any) -> None:
-    hooks = method.hooks(model, Plan(steps=40, warmup_steps=2, seed=0)) if method.hooks else None
+    hooks = (
+        method.hooks(model, TrainingAhead(steps=40, warmup_steps=2, seed=0))
+        if method.hooks
+        else None
+    )
     ids = torch.arange(3, 27).reshape(2, 12)
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
     for step in (1, 2):

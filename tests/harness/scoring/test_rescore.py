@@ -60,8 +60,8 @@ def make(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Callable[..., Ru
         data = Data(title="GSM8K", kind="published", sha256="ab" * 32, verified=True, rows=60)
         one = planned(**{"tests": {"gsm8k": data}, "limit": len(GOLD), **changes})
         folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
-        places = {**one.places, "backbone_place": "/nowhere", "data_folder": "/nowhere"}
-        folder.create(one.head, one.spec.model_dump(mode="json"), places)
+        nowhere = {"backbone_place": "/nowhere", "data_folder": "/nowhere"}
+        folder.create(*one.model_copy(update=nowhere).kept)
         folder.write_environment(STACK)
         folder.write_train_record(RECORD)
         answer(folder, *len(GOLD) * ["I do not know."])

@@ -40,7 +40,7 @@ RECORD = TrainRecord(
 def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
     """Make a run folder with its first files; places that lead nowhere are none to score."""
     made, one = RunFolder(tmp_path / "run"), planned(backbone_place="nowhere")
-    made.create(one.head, {}, {**one.places, "data_folder": "nowhere"})
+    made.create(one.head, {}, {"data_folder": "nowhere"})
     made.write_train_record(RECORD)
     return made
 

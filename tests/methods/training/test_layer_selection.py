@@ -31,7 +31,7 @@ from methods.conformance.models import SHAPE, VOCABULARY
 from methods.lora import method as lora
 from methods.rosa import RoSAConfig
 from methods.rosa import method as rosa
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
 
 # The norms before attention and before the feed-forward part. A layer of Gemma 3 has two more.
@@ -116,7 +116,9 @@ def select(
     model: PeftModel, steps: int = 100, warmup: int = 0, seed: int = 0, **settings: Any
 ) -> DynamicLayerSelection:
     chosen = {"ratio": 0.5, "interval": 1, "exploit": 1.0, **settings}
-    return DynamicLayerSelection(model, LayerSelection(**chosen), Plan(steps, warmup, seed))
+    return DynamicLayerSelection(
+        model, LayerSelection(**chosen), TrainingAhead(steps, warmup, seed)
+    )
 
 
 def scores_apart(model: PeftModel, texts: list[Tensor]) -> list[float]:

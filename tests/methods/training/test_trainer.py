@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
 from harness import plugins
 from harness.backbones import TINY
 from methods.contract import Method
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
 from methods.training.trainer import MethodTrainer
 
@@ -83,7 +83,7 @@ def by_trainer(model: Any, folder: Path, kind: Any, **more: Any) -> Tensor:
 def by_hand(model: Any, method: Method) -> Tensor:
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=RATE, weight_decay=0.0)
-    plan = Plan(steps=STEPS, warmup_steps=0, seed=0)
+    plan = TrainingAhead(steps=STEPS, warmup_steps=0, seed=0)
     hooks = [method.hooks(model, plan)] if method.hooks else []
     if method.dls:
         hooks.append(DynamicLayerSelection(model, method.dls, plan))

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from harness import plugins
 from methods.conformance.models import VOCABULARY, build
-from methods.training.hooks import Plan
+from methods.training.hooks import TrainingAhead
 
 IDS = torch.randint(VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(5))
 ROUTED = ("cascade", "hycam")
@@ -70,4 +70,4 @@ def test_a_pass_without_gradients_has_an_auxiliary_loss_too(name: str) -> None:
 def test_before_any_pass_there_is_no_record(name: str) -> None:
     hooks = plugins.method(name).hooks
     assert hooks is not None
-    assert hooks(adapt(name), Plan(steps=10, warmup_steps=0, seed=0)).record() == {}
+    assert hooks(adapt(name), TrainingAhead(steps=10, warmup_steps=0, seed=0)).record() == {}
