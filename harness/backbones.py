@@ -12,7 +12,7 @@ from harness.spec.spec import Backbone
 
 TINY = Path(__file__).parent / "tiny" / "model"
 FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
-"""What of a repository is fetched and hashed: weights, configuration, tokenizer."""
+"""Files of a repository that are fetched and hashed: weights, configuration, tokenizer."""
 
 
 def locate(name: str) -> Located:

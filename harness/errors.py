@@ -16,7 +16,7 @@ NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 
 
 def message(error: Exception) -> str | None:
-    """Return what to tell the user of an error that is theirs to mend; None for one of ours.
+    """Return the message for an error that the user can fix; None for a fault of the harness.
 
     >>> print(message(OSError(errno.ENOSPC, "No space left on device", "runs/1")))
     runs/1: No space left on device.

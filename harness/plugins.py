@@ -28,7 +28,7 @@ PACKAGES: dict[Kind, str] = {
 }
 OF_PEFT = "peft:"
 SHARED_FILES = {"contract", "form", "prompts"}
-"""Files beside the plugins that are none."""
+"""Files beside the plugins that are not plugins."""
 
 OFFERS: dict[Kind, str] = {
     "methods": "method",
@@ -76,7 +76,7 @@ def group(name: str) -> "Group":
 
 
 def executor(name: str) -> Any:
-    """Load what builds an executor over slots: see `harness.scheduling.executors.contract`.
+    """Load the callable that builds an executor over slots (`harness.scheduling.executors`).
 
     Raises:
         UserError: There is none of that name.

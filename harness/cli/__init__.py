@@ -28,7 +28,7 @@ app.add_typer(catalogue.data_app, name="data", no_args_is_help=True)
 def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    # Whether there is a GPU is asked without taking hold of one.
+    # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     try:
         app()

@@ -1,4 +1,4 @@
-"""Commands that say what there is: methods, benchmarks, data files; and whether it is sound."""
+"""Commands that list methods, benchmarks and data files, and check that they are sound."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from harness.cli import options
 
-data_app = typer.Typer(help="The data files: what is there, and whether it is right.")
+data_app = typer.Typer(help="Which data files are there, and whether they are right.")
 
 
 def methods(
@@ -46,7 +46,7 @@ def doctor(method: str) -> None:
 
 @data_app.command()
 def status(data: options.DataFolder = None, as_json: options.AsJson = False) -> None:
-    """Say which data files are there, and which groups can run."""
+    """Report which data files are there, and which groups can run."""
     from harness.commands import data as command
 
     options.show(command.status(data), as_json)
@@ -54,7 +54,7 @@ def status(data: options.DataFolder = None, as_json: options.AsJson = False) -> 
 
 @data_app.command()
 def fetch(group: str, data: options.DataFolder = None, as_json: options.AsJson = False) -> None:
-    """Download the files of a group that are missing; a transfer that was cut goes on."""
+    """Download the missing files of a group; an interrupted transfer is continued."""
     from harness.commands import data as command
 
     options.show(command.fetch(group, data), as_json)
@@ -62,7 +62,7 @@ def fetch(group: str, data: options.DataFolder = None, as_json: options.AsJson =
 
 @data_app.command()
 def verify(data: options.DataFolder = None, as_json: options.AsJson = False) -> None:
-    """Read every data file that is there: each row, the number of rows, the SHA-256."""
+    """Check every data file that is there: each row, the number of rows, the SHA-256."""
     from harness.commands import data as command
 
     options.show(command.verify(data), as_json)
@@ -75,7 +75,7 @@ def contamination(
     train_data: options.TrainData = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Count the test rows of a group that its training set holds, and what benchmarks share."""
+    """Count test rows of a group in its training set, and questions that benchmarks share."""
     from harness.commands import data as command
 
     options.show(command.contaminated(group, data, train_data), as_json)

@@ -1,4 +1,4 @@
-"""Commands that say what finished runs show together."""
+"""Commands on all finished runs together: tables and comparisons."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ def table(
         typer.Option("--clean", help="Also average over test rows not in the training set."),
     ] = False,
     extractors: Annotated[
-        bool, typer.Option("--extractors", help="What each extractor makes of the answers.")
+        bool, typer.Option("--extractors", help="Show how scores depend on the extractor.")
     ] = False,
     own_recipes: options.OwnRecipes = False,
     store: options.StorePlace = "harness.db",

@@ -1,4 +1,4 @@
-"""`harness methods` and `harness tasks`: what there is."""
+"""`harness methods` and `harness tasks`: lists of methods and benchmarks."""
 
 import json
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def examine(wanted: str) -> Iterator[Finding]:
     """Run every check on a method: by name, by the path of its file, or on `all`.
 
     Raises:
-        UserError: There is no such method, or the file is not one of a method.
+        UserError: There is no such method, or the file offers none.
     """
     import torch  # noqa: PLC0415 (start-up time)
 

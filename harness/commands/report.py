@@ -1,4 +1,4 @@
-"""What a command answers."""
+"""The answer of a command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

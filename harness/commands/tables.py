@@ -1,4 +1,4 @@
-"""`harness table`, `compare` and `history`: what the store says of many runs."""
+"""`harness table`, `compare` and `history`: what the store holds about many runs."""
 
 from harness.commands.report import Report
 from harness.errors import UserError
@@ -24,7 +24,7 @@ def table(store_place: str, group: str | None, name: str, *, clean: bool, own_re
 
 
 def extractors(store_place: str, group: str | None) -> Report:
-    """Show what each extractor makes of the answers of all finished runs."""
+    """Show how the scores of all finished runs depend on the extractor."""
     effects = extractor_analysis.extractor_effects(_runs(store_place, group))
     if not effects:
         raise UserError(f"No finished run in {store_place} has answers that are extracted.")

@@ -1,4 +1,4 @@
-"""Whether what a request stands for fits together; every fault is found before any run."""
+"""Check that the parts of a request fit together; every fault is found before any run."""
 
 from itertools import product
 from pathlib import Path

@@ -29,7 +29,7 @@ class Faults:
             return None
 
     def each(self, make: Callable[[Part], T], parts: Iterable[Part]) -> list[T]:
-        """Make something of each part; note the faults of those of which nothing can be made."""
+        """Make something of each part; skip those that raise a user's mistake, and note it."""
         made = []
         for part in parts:
             try:

@@ -2,15 +2,15 @@
 
 What is hashed is the syntax of the definitions that the method reaches by name, in whatever file
 they lie. So a mended docstring, comment or error message, a title, a variant or a capability
-renames no run, and a mended formula always does. Reached is what is named
+renames no run, and a changed formula always does. A method reaches what is named
 
 - in `method = Method(...)`, by the fields in `ROOTS`;
 - in a reached definition, if it lies in `methods` or in the plugin's own package;
 - in what happens when the method's file is imported: in every file that this runs, statements such
   as `register(Config, Tuner)` or a patch of PEFT, and definitions that the project decorates.
 
-Scopes are not told apart: a local variable that has the name of a definition of its file reaches
-it. Not seen are names that are computed, as in `globals()[name]`, and classes that nothing names
+Scopes are not distinguished: a local variable that has the name of a definition of its file reaches
+it. Two things are missed: computed names, as in `globals()[name]`, and classes that nothing names
 because `__init_subclass__` of their base collects them.
 """
 
@@ -28,7 +28,7 @@ from harness.planning.syntax import REFERENCE, Definition, Files, Module, refere
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is
-in the fields of the spec, which are hashed themselves; the others describe, count or refuse."""
+in the fields of the spec, which are hashed themselves; other fields describe, count or refuse."""
 
 METHODS = {"methods": Path(methods.__path__[0])}
 

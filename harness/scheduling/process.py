@@ -10,7 +10,7 @@ from results.runfolder.folder import RunFolder
 
 
 class WorkerProcess:
-    """One worker after the other for one slot. All but `kill` is for one thread.
+    """The worker of one slot, replaced when it died. One thread calls all methods but `kill`.
 
     Args:
         command: What starts a worker that reads folders from standard input.

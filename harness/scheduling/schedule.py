@@ -17,7 +17,7 @@ from results.store import Store
 
 @dataclass
 class Summary:
-    """How many runs ended how.
+    """How many runs ended in which way.
 
     Attributes:
         stored: Runs that were in the store, or whole in their folder, before.

@@ -1,4 +1,4 @@
-"""What is suspicious of the answers of a run, in sentences beside its numbers."""
+"""What is suspicious in the answers of a run, in sentences beside its numbers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,7 @@ from results.runfolder.values import Generation, ReferenceLikelihood, TrainRecor
 from tasks.metrics.degeneration import degeneration
 
 MOST_UNPARSED = 0.1
-"""A larger share of unparsable answers is flagged: it is a failure of form, not of skill."""
+"""Above this share of unparsable answers the run is flagged."""
 
 
 def of_answers(

@@ -17,7 +17,7 @@ from results.runfolder.folder import RunFolder
 
 @dataclass(frozen=True)
 class Judgement:
-    """The scores of a run, and what is suspicious of its answers."""
+    """The scores of a run, and what is suspicious in its answers."""
 
     scores: tuple[Score, ...]
     flags: tuple[str, ...]

@@ -16,15 +16,15 @@ OVERLAPS: Mapping[str, Overlap] = {
     "rouge-l": overlap.rouge_l,
     "meteor": overlap.meteor,
 }
-"""In tables, where a benchmark names them."""
+"""Shown in tables where a benchmark names them."""
 UNTABLED: Mapping[str, Overlap] = {"sentence bleu": overlap.sentence_bleu}
-"""Measured of every text, but in no table."""
+"""Measured for every text, but in no table."""
 
 
 def overlaps(
     name: str, completions: Sequence[str], references: Sequence[str], tabled: Collection[str]
 ) -> tuple[list[Score], list[str]]:
-    """Score completions by their overlap with references; say which metric cannot be had.
+    """Score completions by their overlap with references; name the metrics that cannot be measured.
 
     Args:
         name: The benchmark, or `POOLED`.

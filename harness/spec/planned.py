@@ -1,4 +1,4 @@
-"""A planned run: a spec, where its parts lie on this machine, and what a reader must know of it."""
+"""A planned run: a spec, where its parts lie on this machine, and its memory and provenance."""
 
 from typing import Any, Literal
 
@@ -75,7 +75,7 @@ class PlannedRun(BaseModel):
 
     @property
     def name(self) -> str:
-        """Name the run for a reader."""
+        """What a reader calls the run."""
         spec = self.spec
         fold = "" if spec.fold is None else f", fold {spec.fold}"
         own = ",".join(f"train.{field}={value}" for field, value in self.provenance.own.items())
@@ -84,7 +84,7 @@ class PlannedRun(BaseModel):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What a reader must know before the numbers: of the data, and of the method's fit."""
+        """What a reader must know before the numbers, about the data and about the method."""
         named = f"{self.spec.method.label} on {self.spec.backbone.name}"
         return (*self.spec.marks, *(f"{named}: {one.rstrip('.')}" for one in self.adjustments))
 
@@ -95,7 +95,7 @@ class PlannedRun(BaseModel):
 
     @property
     def head(self) -> Head:
-        """What the run folder says of the run without a look into the spec."""
+        """What names the run in its folder, so that a reader needs no spec."""
         spec = self.spec
         return Head(
             format=FORMAT,

@@ -1,4 +1,4 @@
-"""Prompts, loss mask, length limits, decoding and answer extraction: all that methods share."""
+"""Prompts, loss mask, length limits, decoding and answer extraction; shared by all methods."""
 
 from string import Formatter
 from typing import Literal
@@ -20,7 +20,7 @@ class Protocol(Value):
         prompt: Around `{instruction}` in evaluation.
         prompt_with_input: The same for rows with an input.
         strip: Whether instruction, input and output lose their outer white space.
-        bos: The start token is the one that the tokenizer itself puts, if it puts one.
+        bos: The start token is what the tokenizer itself puts, if it puts one.
         joint: In training, prompt and output are encoded as one text; else apart, so that training
             sees the very tokens that generation starts from.
         loss: Over `all` tokens of a training row, or over those of the `answer` only.
@@ -29,8 +29,8 @@ class Protocol(Value):
         max_prompt_length: Tokens of a prompt in evaluation; longer ones are counted, not cut.
         beams: 1 is greedy decoding.
         max_new_tokens: Decoding ends there or at the end token.
-        stop: What follows this text is not part of an answer; empty for none.
-        extractor: The one of a benchmark's extractors that gives the headline score.
+        stop: An answer ends before this text; empty for none.
+        extractor: Which of a benchmark's extractors gives the headline score.
     """
 
     id: str

@@ -13,11 +13,11 @@ SHARED = ("version", "validation_rows", "engine")
 
 
 FEWEST_TRAINING_ROWS = 10
-"""A tenth of the rows validates, which of fewer would be none."""
+"""A tenth of the rows validates; of fewer rows that would be none."""
 
 
 class Recipe(Value):
-    """How a method is trained; by default all methods of a table have the same recipe.
+    """How a method is trained; by default all methods of a table have the same.
 
     The defaults are those of the DyPAM and RoSA papers. Where these are silent (epochs, clipping,
     how often the validation loss is taken), the README of `harness` gives the reason.
@@ -26,7 +26,7 @@ class Recipe(Value):
         version: Raised when the code below it changes a score.
         lr: Peak learning rate of AdamW.
         betas: AdamW's averaging coefficients.
-        weight_decay: AdamW's.
+        weight_decay: Weight decay of AdamW.
         schedule: Shape of the learning rate after warm-up.
         warmup_ratio: Share of the steps over which the rate rises from 0.
         epochs: Passes over the training rows.
@@ -36,7 +36,7 @@ class Recipe(Value):
         validation_rows: Drawn from the training rows; a tenth of them where there are fewer than
             ten times as many.
         validations_per_epoch: How often the validation loss is taken; the adapter of the lowest
-            is the one that is evaluated.
+            loss is evaluated.
         patience: Training ends after this many validations in a row without a lower loss; 0
             for never.
         engine: Plain torch, or DeepSpeed ZeRO-1.

@@ -15,7 +15,7 @@ Precision = Literal["float32", "bfloat16"]
 class MethodSpec(Value):
     """A method with all its fields, defaults included, and the hash of its source.
 
-    The label is how people call it, and no part of what a run is named by.
+    The label is how people call it; it is not part of the run id.
     """
 
     name: str
@@ -93,17 +93,17 @@ class Spec(Value):
 
     @property
     def recipe(self) -> str:
-        """The hash of the recipe, in which the methods of a table agree unless told otherwise."""
+        """The hash of the recipe, in which the runs of a table agree without `--own-recipes`."""
         return _hash(self.train.model_dump(mode="json"))
 
     @property
     def series(self) -> str:
-        """The hash of what the seeds and folds of one table row have in common."""
+        """The hash of all but seeds and fold: runs that agree in it make one table row."""
         return self._hash_without({"seeds": True, "fold": True})
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """List what a reader must know of the data before the numbers."""
+        """List what a reader must know about the data before the numbers."""
         data = [self.train_data, *self.tests.values()]
         sample = any(one.kind == "sample" for one in data)
         train, tests = self.train_data, self.tests.values()
@@ -120,7 +120,7 @@ class Spec(Value):
         return tuple(fact for fact, holds in facts.items() if holds)
 
     def _hash_without(self, exclude: dict[str, Any]) -> str:
-        # What things are called does not change a number.
+        # Names do not change a number.
         names = {
             "method": {"label"},
             "train_data": {"title"},

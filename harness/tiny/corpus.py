@@ -30,7 +30,7 @@ FORMS = (
 
 
 def documents(seed: int, solved_share: float) -> Iterator[str]:
-    """Draw documents for ever; that share of the instructions is answered by solving them."""
+    """Draw documents without end; that share of the instructions is answered by solving them."""
     rng = random.Random(seed)
     while True:
         kind = rng.random()

@@ -1,4 +1,4 @@
-"""What a run reports while it works: phases and their seconds, steps, validations."""
+"""Reports the progress of a run: phases and their seconds, steps, validations."""
 
 import time
 from collections import defaultdict

@@ -13,7 +13,7 @@ from tasks.data.sets import DataSet, divide, load_test, training_set
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows by their use; no validation rows where they are still to be drawn from the training."""
+    """Rows by their use; `validation` is empty where it is drawn from the training rows later."""
 
     train: tuple[Row, ...]
     validation: tuple[Row, ...]

@@ -1,1 +1,1 @@
-"""Where jobs run: a file is an executor and its name is its name; `base.py` is the contract."""
+"""Where jobs run: a file is an executor and its name is its name; `contract.py` is the contract."""

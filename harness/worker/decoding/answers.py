@@ -1,4 +1,4 @@
-"""What a model answers to a benchmark, and how likely it finds options and references."""
+"""Generations of a model for a benchmark, and its likelihoods of options and references."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

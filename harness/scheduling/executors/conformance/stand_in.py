@@ -16,7 +16,7 @@ from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result
 
 SECONDS = 20
-"""No wait takes so long, unless what is claimed is not so."""
+"""Longer than any wait takes while the claim of a check holds."""
 
 RESULT = Result(
     started=0.0,
@@ -30,7 +30,7 @@ RESULT = Result(
     scores=(),
     flags=(),
 )
-"""Of a run that came to nothing."""
+"""The result of a run that did nothing."""
 
 
 class Act:
