@@ -151,7 +151,7 @@ class CascadeConfig(NativeConfig):
 
     @property
     def experts(self) -> list[str]:
-        """The experts that there are, in the paper's order."""
+        """The experts of the configuration, in the paper's order."""
         return [name for name in EXPERTS if getattr(self, name)]
 
     @property
@@ -388,7 +388,7 @@ class Cascade(Routed, Adapter):
         return [present.get(name, w.new_zeros(len(w))) for name in EXPERTS]
 
     def _route(self, x: Tensor, energies: Tensor, semantic: Tensor) -> Tensor:
-        """Return the weights (tokens, E) of the experts that there are."""
+        """Return the weights (tokens, E) of the experts of the configuration."""
         if self.router is None:
             experts = len(self.config.experts)
             return x.new_full((energies.shape[1], experts), 1 / experts)

@@ -146,7 +146,7 @@ class FlyLoRA(Adapter):
         return torch.zeros_like(active, dtype=torch.bool).scatter(-1, chosen, True)
 
     def update_balance(self) -> None:
-        """Move d against the counts, and count anew."""
+        """Move d against the counts, and count from zero."""
         # r (mean - count), in integers.
         self.balance += torch.sign(self.counts.sum() - self.config.r * self.counts)
         self.counts.zero_()

@@ -11,7 +11,7 @@ tuner is PEFT's. Of PEFT:
 - The coefficients start at N(0, 1), so training starts away from W: the entries of the update have
   a standard deviation of alpha sqrt(n / 2) / (out in), 0.004 for 3072 x 3072 and 0.012 for
   1024 x 3072 with the fields below, which is the size of trained weights. `zero-start` starts at W.
-- `random_loc_seed` = 777 draws the places of every layer anew: layers of one shape share them.
+- `random_loc_seed` = 777 draws the places of each layer: layers of one shape share them.
 - The update is multiplied out in each forward pass, in float32 whatever the precision of the
   base, also when one token is decoded. Merge the adapter where that matters.
 

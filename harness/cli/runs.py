@@ -87,11 +87,9 @@ def rescore(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rescore stored generations with the current extractors and metrics."""
-    from harness.scoring.rescore import rescore as command
+    from harness.commands.store import rescore as command
 
-    said, whole = command(store, root)
-    typer.echo(said)
-    raise typer.Exit(0 if whole else 1)
+    options.show(command(store, root), as_json=False)
 
 
 def reindex(

@@ -19,7 +19,7 @@ class Located(BaseModel):
 
 
 class Memory(BaseModel):
-    """What trades memory for time and changes no digit, hence is no part of the spec.
+    """What trades memory for time, and in float32 changes no digit: no part of the spec.
 
     Attributes:
         gradient_checkpointing: Whether activations are computed again in the backward pass.

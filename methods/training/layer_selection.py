@@ -105,7 +105,7 @@ class DynamicLayerSelection(StepHooks):
                 parameter.requires_grad_(True)
 
     def after_backward(self, step: int) -> None:
-        """Select anew, in a selection step; mask the gradients, in every step."""
+        """Select layers in a selection step; mask the gradients in every step."""
         if self._selects(step):
             self._select(step)
             for parameter in self.borrowed:

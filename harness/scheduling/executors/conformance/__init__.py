@@ -6,5 +6,5 @@ An executor of your own is held to it with pytest:
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_mine_conforms(check: Check) -> None:
-        check(MyExecutor)  # called as MyExecutor(command, slots)
+        check(MyExecutor)  # called as MyExecutor(slots, command)
 """

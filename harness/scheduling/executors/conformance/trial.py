@@ -13,8 +13,8 @@ from harness.scheduling.executors.contract import Executor, Job, Outcome
 from harness.scheduling.slots import Slot
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
-Make = Callable[[Sequence[str], Sequence[Slot]], Executor]
-"""Makes an executor from the command that starts a worker, and slots.
+Make = Callable[[Sequence[Slot], Sequence[str]], Executor]
+"""Makes an executor from slots and the command that starts a worker.
 
 The command reads folders from standard input, or runs the folder that it is given.
 """
@@ -26,7 +26,7 @@ def trial(make: Make, slots: int) -> Iterator["Trial"]:
     # A wrong executor may leave runs that still write; they end when their folders are gone.
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
-        make(COMMAND, [Slot(threads=1)] * slots) as executor,
+        make([Slot(threads=1)] * slots, COMMAND) as executor,
     ):
         yield Trial(Path(place), executor)
 

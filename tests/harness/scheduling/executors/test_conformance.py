@@ -30,7 +30,7 @@ from results.runfolder.folder import RunFolder
 class Own(Executor):
     """A user's own executor: a thread per slot, a process per run."""
 
-    def __init__(self, command: Sequence[str], slots: Sequence[Slot]) -> None:
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
         self.command, self.lock = command, threading.RLock()
         self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         self.ended: SimpleQueue[Outcome | None] = SimpleQueue()
@@ -118,7 +118,7 @@ class Own(Executor):
         return outcome_of(folder, status)
 
 
-def local(command: Sequence[str], slots: Sequence[Slot]) -> Executor:
+def local(slots: Sequence[Slot], command: Sequence[str]) -> Executor:
     return LocalExecutor(slots, command)
 
 
@@ -161,17 +161,17 @@ class LastInFirstOut(Own):
 
 
 class MoreThanTheSlots(LocalExecutor):
-    def __init__(self, command: Sequence[str], slots: Sequence[Slot]) -> None:
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
         super().__init__([*slots, *slots], command)
 
 
 class OneSlotForAll(LocalExecutor):
-    def __init__(self, command: Sequence[str], slots: Sequence[Slot]) -> None:
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
         super().__init__(slots[:1], command)
 
 
 class RunsOfAJobAtOnce(LocalExecutor):
-    def __init__(self, command: Sequence[str], slots: Sequence[Slot]) -> None:
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
         super().__init__(slots, command)
 
     def submit(self, job: Job) -> None:
