@@ -66,7 +66,7 @@ def test_naming_and_describing_methods_imports_none_of_them(python: Callable[...
 def test_a_folder_and_the_contract_are_no_plugins() -> None:
     # methods/conformance, tasks/data and tasks/samples are folders; contract.py is the contract.
     found = {*plugins.names("methods"), *plugins.names("tasks")}
-    assert found & {"contract", "form", "prompts"} == set()
+    assert found & {"contract", "form", "prompts", "trainer"} == set()
     assert found & {"conformance", "data", "samples", "groups", "answers"} == set()
 
 

@@ -16,9 +16,9 @@ from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
 from harness import plugins
 from harness.backbones import TINY
 from methods.contract import Method
+from methods.trainer import MethodTrainer
 from methods.training.hooks import TrainingAhead
 from methods.training.layer_selection import DynamicLayerSelection, LayerSelection
-from methods.training.trainer import MethodTrainer
 
 STEPS, ACCUMULATION, BATCH, CLIP, RATE = 4, 2, 2, 0.05, 0.01
 ROWS = torch.randint(3, 600, (32, 9), generator=torch.Generator().manual_seed(3))
