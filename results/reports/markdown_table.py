@@ -1,21 +1,59 @@
 """A Markdown table whose source is aligned, so that a terminal can show it as it is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+GAP = 3
+"""Characters that a column takes besides its text; a line has one more."""
+
+NARROWEST = 12
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+def markdown_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], align: str, characters: int | None = None
+) -> str:
     r"""Lay out texts in columns, each flush left or right as its letter of `align` says.
+
+    Where a line would have more than `characters`, texts of the widest columns that are flush
+    left go on in further lines.
 
     >>> print(markdown_table(["method", "micro"], [["lora", "8.50"], ["a|b", "12.00"]], align="lr"))
     | method | micro |
     | :----- | ----: |
     | lora   |  8.50 |
     | a\|b   | 12.00 |
+    >>> print(markdown_table(["what", "n"], [["one or two words", "1"]], "lr", characters=22))
+    | what         |   n |
+    | :----------- | --: |
+    | one or two   |   1 |
+    | words        |     |
     """
     lines = [[cell.replace("|", r"\|") for cell in line] for line in (header, *rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+    if characters is not None:
+        _narrow(widths, align, characters)
+        lines = [line for row in lines for line in _wrapped(row, widths)]
     head, *body = (_line(map(_padded, line, widths, align)) for line in lines)
     return "\n".join([head, _line(map(_rule, widths, align)), *body])
+
+
+def _narrow(widths: list[int], align: str, characters: int) -> None:
+    """Take width from the widest column of texts until the line fits, if it can."""
+    texts = [column for column, side in enumerate(align) if side == "l"]
+    while sum(widths) + GAP * len(widths) + 1 > characters:
+        widest = max(texts, key=widths.__getitem__, default=None)
+        if widest is None or widths[widest] <= NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    parts = [
+        [cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False)
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    return zip_longest(*parts, fillvalue="")
 
 
 def _line(cells: Iterable[str]) -> str:
