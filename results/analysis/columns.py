@@ -10,8 +10,6 @@ from results.record import POOLED, Run, Score
 PLAIN = "accuracy"
 CLEAN = "clean accuracy"
 CLEAN_COLUMNS = ("clean micro", "clean macro")
-AVERAGES = ("micro", POOLED, "macro", *CLEAN_COLUMNS)
-"""The columns that are no benchmark."""
 
 
 @dataclass(frozen=True)

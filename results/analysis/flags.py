@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from results.analysis.columns import AVERAGES
 from results.analysis.table import Table
 
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
@@ -47,12 +46,7 @@ def summed_up(tables: Sequence[Table]) -> tuple[str, ...]:
 
 
 def _sets(tables: Sequence[Table]) -> set[tuple[str, str]]:
-    return {
-        (table.conditions.group, column)
-        for table in tables
-        for column in table.columns
-        if column not in AVERAGES
-    }
+    return {(table.conditions.group, name) for table in tables for name in table.benchmarks}
 
 
 def _runs(tables: Sequence[Table]) -> dict[RunKey, tuple[str, str, Sequence[str]]]:

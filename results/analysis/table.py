@@ -55,6 +55,7 @@ class Table:
     """Those that a seed's numbers are the mean of; empty without cross-validation."""
     harness: tuple[str, ...]
     """By which versions and commits of the harness its runs were made."""
+    benchmarks: tuple[str, ...]
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
 
@@ -88,6 +89,7 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         seeds=_seeds(comparable),
         folds=tuple(fold for fold in comparable.folds if fold is not None),
         harness=versions(_used(comparable)),
+        benchmarks=shown.benchmarks,
         columns=shown.names,
         blocks=blocks,
     )

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
-from results.analysis.columns import AVERAGES
 from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError, unknown
+from results.record import POOLED
 
 Width = Literal["column", "page"]
+AVERAGES = ("micro", POOLED, "macro")
 
 _LABEL = re.compile(r"(?:peft:)?([^:\[]+)(?::([^\[]+))?(?:\[(.*)\])?")
 """A method of a file, or a tuner of PEFT; a variant; fields."""
@@ -51,11 +52,11 @@ def chosen(tables: Sequence[Table], columns: Sequence[str]) -> list[Table]:
     return [_only(table, names) for table, names in kept if names]
 
 
-def without_idle_averages(table: Table) -> Table:
-    """Leave out the averages of a table of one benchmark, which repeat its numbers."""
-    benchmarks = [name for name in table.columns if name not in AVERAGES]
-    repeated = AVERAGES[:3] if len(benchmarks) == 1 else ()
-    return _only(table, [name for name in table.columns if name not in repeated])
+def without_idle_averages(table: Table, layout: Layout) -> Table:
+    """Leave out averages over one benchmark, which repeat its numbers, unless asked for."""
+    if layout.columns or len(table.benchmarks) > 1:
+        return table
+    return _only(table, [name for name in table.columns if name not in AVERAGES])
 
 
 def ranked(block: Block) -> frozenset[str]:

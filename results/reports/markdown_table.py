@@ -7,7 +7,8 @@ from textwrap import wrap
 GAP = 3
 """Characters that a column takes besides its text; a line has one more."""
 
-NARROWEST = 12
+LONGEST_WORD = 30
+"""A longer word is broken where a line would be too long."""
 
 
 def markdown_table(
@@ -23,37 +24,41 @@ def markdown_table(
     | :----- | ----: |
     | lora   |  8.50 |
     | a\|b   | 12.00 |
-    >>> print(markdown_table(["what", "n"], [["one or two words", "1"]], "lr", characters=22))
-    | what         |   n |
-    | :----------- | --: |
-    | one or two   |   1 |
-    | words        |     |
+    >>> print(markdown_table(["what", "n"], [["one or two words", "1"]], "lr", characters=20))
+    | what       |   n |
+    | :--------- | --: |
+    | one or two |   1 |
+    | words      |     |
     """
     lines = [[cell.replace("|", r"\|") for cell in line] for line in (header, *rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
     if characters is not None:
-        _narrow(widths, align, characters)
+        least = [max(map(_longest_word, column)) for column in zip(*lines, strict=True)]
+        _narrow(widths, least, align, characters)
         lines = [line for row in lines for line in _wrapped(row, widths)]
     head, *body = (_line(map(_padded, line, widths, align)) for line in lines)
     return "\n".join([head, _line(map(_rule, widths, align)), *body])
 
 
-def _narrow(widths: list[int], align: str, characters: int) -> None:
+def _narrow(widths: list[int], least: Sequence[int], align: str, characters: int) -> None:
     """Take width from the widest column of texts until the line fits, if it can."""
-    texts = [column for column, side in enumerate(align) if side == "l"]
     while sum(widths) + GAP * len(widths) + 1 > characters:
-        widest = max(texts, key=widths.__getitem__, default=None)
-        if widest is None or widths[widest] <= NARROWEST:
+        texts = [n for n, side in enumerate(align) if side == "l" and widths[n] > least[n]]
+        if not texts:
             return
-        widths[widest] -= 1
+        widths[max(texts, key=widths.__getitem__)] -= 1
 
 
-def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+def _longest_word(cell: str) -> int:
+    return min(LONGEST_WORD, max(map(len, cell.split()), default=0))
+
+
+def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[list[str]]:
     parts = [
         [cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False)
         for cell, width in zip(row, widths, strict=True)
     ]
-    return zip_longest(*parts, fillvalue="")
+    return map(list, zip_longest(*parts, fillvalue=""))
 
 
 def _line(cells: Iterable[str]) -> str:

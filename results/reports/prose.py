@@ -82,10 +82,10 @@ def notes(table: Table) -> list[str]:
     return [*found, *clean, *signatures, made]
 
 
-def flags(lines: Sequence[str]) -> list[str]:
-    """Say what is suspicious of the answers, and where it stands in full; nothing without flags."""
-    more = "`harness show RUN` lists all flags of a run"
-    return [f"Flags: {'; '.join(lines)}. {more}."] if lines else []
+def flags(lines: Sequence[str]) -> str:
+    """List what is suspicious of the answers, and say where it is in full; or nothing."""
+    head = "Flags (`harness show RUN` lists those of one run):\n\n"
+    return head + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def several_signatures(signatures: Sequence[str]) -> list[str]:

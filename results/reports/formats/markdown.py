@@ -14,8 +14,8 @@ WRAPS: dict[int | None, str] = {1: "**{}**", 2: "_{}_"}
 
 def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write tables one below the other, and below them the flags of all their runs."""
-    shown = [_table(without_idle_averages(table), layout) for table in tables]
-    return "\n\n".join([*shown, *prose.flags(summed_up(tables))])
+    shown = [_table(without_idle_averages(table, layout), layout) for table in tables]
+    return "\n\n".join(filter(None, [*shown, prose.flags(summed_up(tables))]))
 
 
 def _table(table: Table, layout: Layout) -> str:
