@@ -1,11 +1,12 @@
 """Commands on all finished runs together: tables and comparisons."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from harness.cli import options
 
+Width = Literal["column", "page"]
 Group = Annotated[str | None, typer.Option("--tasks", help="Only this group.")]
 
 
@@ -20,6 +21,15 @@ def table(
         bool, typer.Option("--extractors", help="Show how scores depend on the extractor.")
     ] = False,
     own_recipes: options.OwnRecipes = False,
+    columns: Annotated[
+        str | None, typer.Option(help="Only these benchmarks and averages: gsm8k,macro.")
+    ] = None,
+    no_sd: Annotated[bool, typer.Option("--no-sd", help="Print means without SD.")] = False,
+    wide: options.Wide = False,
+    width: Annotated[
+        Width, typer.Option(help="LaTeX: as wide as a column of text, or as the page.")
+    ] = "page",
+    label: Annotated[str, typer.Option(help="LaTeX: the label to refer to.")] = "",
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
 ) -> None:
@@ -36,8 +46,18 @@ def table(
             )
         options.show(tables.extractors(store, tasks), as_json or format == "json")
     else:
+        from results.reports.layout import Layout
+
+        layout = Layout(
+            columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
+            spread=not no_sd,
+            characters=None if wide else Layout.characters,
+            width=width,
+            label=label,
+        )
         name = "json" if as_json else format
-        typer.echo(tables.table(store, tasks, name, clean=clean, own_recipes=own_recipes))
+        found = tables.table(store, tasks, name, layout, clean=clean, own_recipes=own_recipes)
+        typer.echo(found)
 
 
 def compare(

@@ -65,13 +65,14 @@ def history(
     tasks: Annotated[str | None, typer.Option(help="Only this group.")] = None,
     method: Annotated[str | None, typer.Option(help="Only this method.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone.")] = None,
+    wide: options.Wide = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
 ) -> None:
     """List every run ever stored, newest first."""
     from harness.commands import tables
 
-    options.show(tables.history(store, tasks, method, backbone), as_json)
+    options.show(tables.history(store, tasks, method, backbone, wide=wide), as_json)
 
 
 def show(

@@ -1,6 +1,9 @@
 """`harness table`, `compare` and `history`: what the store holds about many runs."""
 
+from dataclasses import replace
+
 from harness.commands.report import Report
+from harness.commands.titles import titles
 from harness.errors import UserError
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
@@ -11,16 +14,27 @@ from results.reports import extractors as extractor_report
 from results.reports import formats
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
+from results.reports.layout import Layout
 from results.store import Reader
 
 
-def table(store_place: str, group: str | None, name: str, *, clean: bool, own_recipes: bool) -> str:
+def table(
+    store_place: str,
+    group: str | None,
+    name: str,
+    layout: Layout,
+    *,
+    clean: bool,
+    own_recipes: bool,
+) -> str:
     """Render the tables of all finished runs in the format `name`."""
     found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
     if not found and name != "json":
         which = f"run of {group!r}" if group else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
-    return formats.render(found, name)
+    if name == "latex":
+        layout = replace(layout, titles=titles(found))
+    return formats.render(found, name, layout)
 
 
 def extractors(store_place: str, group: str | None) -> Report:
@@ -41,14 +55,14 @@ def compare(
 
 
 def history(
-    store_place: str, group: str | None, method: str | None, backbone: str | None
+    store_place: str, group: str | None, method: str | None, backbone: str | None, *, wide: bool
 ) -> Report:
     """List every run ever stored, newest first."""
     runs = Reader(store_place).runs(
         groups=_only(group), methods=_only(method), backbones=_only(backbone)
     )
     entries = history_analysis.history(runs)
-    return Report(history_report.markdown(entries), entries)
+    return Report(history_report.markdown(entries, wide=wide), entries)
 
 
 def _runs(store_place: str, group: str | None) -> list[Run]:

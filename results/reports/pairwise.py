@@ -5,6 +5,7 @@ from math import exp
 
 from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
+from results.analysis.series import unique
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 from results.statistics.test import ALPHA, Undefined
@@ -13,8 +14,9 @@ INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
 
 
 def markdown(comparisons: Sequence[Comparison]) -> str:
-    """Write comparisons one below the other."""
-    return "\n\n".join(map(_section, comparisons))
+    """Write comparisons one below the other, and below them the flags of the runs."""
+    flags = unique(one.flags for one in comparisons)
+    return "\n\n".join(filter(None, [*map(_section, comparisons), prose.flags(flags)]))
 
 
 def _section(one: Comparison) -> str:

@@ -7,6 +7,7 @@ from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import Metric, metric
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.reports.layout import ranked
 from results.statistics import welch
 from results.statistics.sample import Sample
 from results.statistics.test import ALPHA, Undefined
@@ -15,11 +16,11 @@ DAGGER = "†"
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
-def title(table: Table) -> str:
+def title(table: Table, spread: bool = True) -> str:
     """Say what the numbers are."""
     listed = ", ".join(map(str, table.seeds))
-    spread = f"mean ± SD over {len(table.seeds)} seeds ({listed})"
-    what = spread if len(table.seeds) > 1 else f"seed {listed} alone"
+    means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
+    what = means if len(table.seeds) > 1 else f"seed {listed} alone"
     return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
 
 
@@ -42,17 +43,27 @@ def marks(conditions: Conditions) -> str:
 
 
 def environment(conditions: Conditions) -> str:
-    """Say where the numbers come from."""
+    """Say on what stack the runs ran."""
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
-def legend(metric: Metric, second: str) -> str:
-    """Explain bold, second and star; `second` is how the format shows the second."""
-    best = "best (lowest)" if metric.lower_is_better else "best"
-    return (
-        f"Bold: {best}; {second}: second, on each backbone. "
-        f"*: better than the best other trained method at p < {ALPHA} ({test(metric)})."
-    )
+def harness(versions: Sequence[str]) -> str:
+    """Say by which versions of the harness the runs were made, or nothing if none is known."""
+    return f"Harness {'; '.join(versions)}." if versions else ""
+
+
+def legend(table: Table, second: str) -> str:
+    """Explain the marks that occur in a table; `second` is how the format shows the second."""
+    cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
+    best = "best (lowest)" if table.metric.lower_is_better else "best"
+    marks = [f"Bold: {best}"] if any(map(ranked, table.blocks)) else []
+    marks += [f"{second}: second"] if any(cell.rank == 2 for cell in cells) else []  # noqa: PLR2004
+    several = ", on each backbone" if len(table.blocks) > 1 else ""
+    sentences = [f"{'; '.join(marks)}{several}."] if marks else []
+    if any(cell.significantly_best for cell in cells):
+        star = f"p < {ALPHA} ({test(table.metric)})"
+        sentences.append(f"*: better than the best other trained method at {star}.")
+    return " ".join(sentences)
 
 
 def test(metric: Metric) -> str:
@@ -62,12 +73,19 @@ def test(metric: Metric) -> str:
 
 
 def notes(table: Table) -> list[str]:
-    """Give the notes of all rows, the tests that could not be made, and the environment."""
+    """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
     found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
-    clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
+    clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
     signatures = several_signatures(table.signatures) or signature
-    return [*found, *clean, *signatures, environment(table.conditions)]
+    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
+    return [*found, *clean, *signatures, made]
+
+
+def flags(lines: Sequence[str]) -> str:
+    """List what is suspicious of the answers, and say where it is in full; or nothing."""
+    head = "Flags (`harness show RUN` lists those of one run):\n\n"
+    return head + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def several_signatures(signatures: Sequence[str]) -> list[str]:
@@ -82,7 +100,7 @@ def label(row: TableRow) -> str:
     return row.label if complete else row.label + DAGGER
 
 
-def mean(metric: Metric, sample: Sample) -> str:
+def mean(metric: Metric, sample: Sample, spread: bool = True) -> str:
     """Write a mean with its spread, in the unit that the title names.
 
     >>> from results.analysis.metrics import metric
@@ -94,8 +112,8 @@ def mean(metric: Metric, sample: Sample) -> str:
     """
     if sample.mean is None:
         return "-"
-    spread = "" if sample.sd is None else f" ± {metric.points(sample.sd):.2f}"
-    return f"{metric.points(sample.mean):.2f}{spread}"
+    sd = f" ± {metric.points(sample.sd):.2f}" if spread and sample.sd is not None else ""
+    return f"{metric.points(sample.mean):,.2f}{sd}"
 
 
 def value(metric: Metric, value: float) -> str:
@@ -120,9 +138,13 @@ def overall(found: Overall | None) -> str:
 
 
 def _rows(block: Block) -> Iterator[str]:
+    """Write each note once, with all the methods that have it."""
+    having: dict[str, list[str]] = {}
     for row in block.rows:
-        if row.notes:
-            yield f"{block.backbone}, {label(row)}: {'; '.join(row.notes)}."
+        for note in row.notes:
+            having.setdefault(note, []).append(label(row))
+    for note, labels in having.items():
+        yield f"{block.backbone}, {', '.join(labels)}: {note}."
 
 
 def _untested(block: Block) -> Iterator[str]:
@@ -134,4 +156,6 @@ def _untested(block: Block) -> Iterator[str]:
     ]
     for reason in dict.fromkeys(reason for reason, _ in pairs):
         columns = dict.fromkeys(column for other, column in pairs if other == reason)
-        yield f"{block.backbone}, {', '.join(columns)}: {reason}, no test."
+        everywhere = len(columns) == len(block.rows[0].cells)
+        where = "" if everywhere else f", {', '.join(columns)}"
+        yield f"{block.backbone}{where}: {reason}, no test."

@@ -6,11 +6,13 @@ from io import StringIO
 from typing import Any
 
 from results.analysis.ranking import Cell
+from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
+from results.reports.layout import Layout
 from results.statistics.test import Test, Undefined
 
 
-def render(tables: Sequence[Table]) -> str:
+def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write tables as one CSV text, its first line naming the columns."""
     lines = [line for table in tables for line in _lines(table)]
     text = StringIO()
@@ -38,6 +40,7 @@ def _facts(table: Table) -> dict[str, Any]:
         "environment_id": conditions.environment_id,
         "metric": table.metric.name,
         "folds": " ".join(map(str, table.folds)),
+        "harness": "; ".join(table.harness),
     }
 
 
@@ -48,6 +51,7 @@ def _who(block: Block, row: TableRow) -> dict[str, Any]:
         "recipe": row.recipe,
         "trainable_percent": row.trainable_percent,
         "notes": "; ".join(row.notes),
+        "flags": "; ".join(unique(row.flags.values())),
     }
 
 
