@@ -1,6 +1,6 @@
 """`harness items`: the items of a run, one by one, from its run folder alone."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ def items(
     folder = find(store_place, run)
     if against is None:
         found = read(folder, benchmark)
-        _require_verdicts(found, kinds)
+        if set(kinds) - {"cut"}:
+            _require_verdicts(found)
         return Found(of_kinds(found, kinds), _notes(folder))
     other = find(store_place, against)
     both = _paired(folder, other, benchmark)
@@ -150,12 +151,12 @@ def _paired(folder: RunFolder, other: RunFolder, benchmark: str | None) -> list[
     both = pairs(first, second)
     if not both:
         raise UserError("The two runs share no rows.")
-    _require_verdicts([pair.first for pair in both], ("wrong",))
+    _require_verdicts(pair.first for pair in both)
     return both
 
 
-def _require_verdicts(found: Collection[Item], kinds: Collection[Kind]) -> None:
-    if set(kinds) - {"cut"} and not any(item.verdict for item in found):
+def _require_verdicts(found: Iterable[Item]) -> None:
+    if not any(item.verdict for item in found):
         raise UserError("None of these answers is judged right or wrong.")
 
 

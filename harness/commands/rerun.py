@@ -1,9 +1,6 @@
 """`harness rerun`: the exact spec of a stored run again, compared with it item by item."""
 
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +9,7 @@ from pydantic import ValidationError
 from harness import backbones, plugins
 from harness.commands.items import find, read
 from harness.commands.report import Report
+from harness.commands.run import INTERRUPTED
 from harness.errors import UserError
 from harness.planning.faults import Faults
 from harness.planning.source import source_hash
@@ -44,12 +42,17 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
     kept = None if keep is None else keep / planned.spec.run_id
     if kept and kept.exists():
         raise UserError(f"{kept} is there already. Name another folder with --keep.")
-    parent = before.path.parent if keep is None else keep
-    with _room(parent, planned.spec.run_id) as room:
-        after = _run(planned, before.environment(), room)
-        found = _compared(planned, before, after, kept)
-        if kept:
-            after.path.rename(kept)
+    parent = (keep or before.path.parent).resolve()
+    parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with TemporaryDirectory(dir=parent, prefix=f".rerun-{planned.spec.run_id}-") as room:
+            after = _run(planned, before.environment(), Path(room))
+            found = _compared(planned, before, after, kept)
+            if kept:
+                after.path.rename(kept)
+    except KeyboardInterrupt:
+        print("Interrupted. Nothing of the rerun is kept.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     return Report(markdown(found), found, found.same)
 
 
@@ -115,22 +118,6 @@ def _same_backbone(planned: PlannedRun) -> None:
             f"{place}: the backbone has changed since: its hash is {now}, that of the run is "
             f"{backbone.revision}."
         )
-
-
-@contextmanager
-def _room(parent: Path, run_id: str) -> Iterator[Path]:
-    """Make a folder that is gone afterwards, however the run ends, beside what may be kept."""
-    made = next((one for one in reversed([parent, *parent.parents]) if not one.exists()), None)
-    parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with TemporaryDirectory(dir=parent, prefix=f".rerun-{run_id}-") as room:
-            yield Path(room).resolve()
-    except BaseException as error:
-        if made:
-            shutil.rmtree(made)
-        if isinstance(error, KeyboardInterrupt):
-            print("Interrupted. Nothing of the rerun is kept.", file=sys.stderr)
-        raise
 
 
 def _run(planned: PlannedRun, environment: Environment | None, room: Path) -> RunFolder:

@@ -35,7 +35,7 @@ class Memory(BaseModel):
 
 
 class Provenance(BaseModel):
-    """How the recipe was chosen, and the command that asked for the run; kept with it, outside its id.
+    """How the recipe was chosen, and which command asked for the run; kept outside its id.
 
     Attributes:
         chosen: The defaults of the harness, fields set for all methods, or for this method.
