@@ -79,7 +79,7 @@ class Run:
     protocol: str
     spec: Mapping[str, Any]
     provenance: Mapping[str, Any]
-    """How the recipe was chosen, and of how many tries; it changes no number."""
+    """How the recipe was chosen, of how many tries, and by which command; it changes no number."""
     environment: Mapping[str, Any]
     environment_id: str
     trainable_parameters: int

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from harness.cli import catalogue, reports, runs
+from harness.cli import catalogue, items, reports, runs
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -18,7 +18,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
-    *(runs.history, runs.show, catalogue.doctor, runs.rescore, runs.reindex),
+    *(runs.history, runs.show, items.items, items.rerun),
+    *(catalogue.doctor, runs.rescore, runs.reindex),
 )
 for command in COMMANDS:
     app.command()(command)

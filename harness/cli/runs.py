@@ -76,12 +76,17 @@ def history(
 
 
 def show(
-    run: str, store: options.StorePlace = "harness.db", as_json: options.AsJson = False
+    run: str,
+    in_full: Annotated[
+        bool, typer.Option("--all", help="All that is stored: spec, environment, every score.")
+    ] = False,
+    store: options.StorePlace = "harness.db",
+    as_json: options.AsJson = False,
 ) -> None:
-    """Show one run in full; the first digits of its id will do."""
+    """Show one run; the first digits of its id will do."""
     from harness.commands.show import show as command
 
-    options.show(command(store, run), as_json)
+    options.show(command(store, run, in_full=in_full), as_json)
 
 
 def rescore(

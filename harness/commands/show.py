@@ -1,18 +1,20 @@
-"""`harness show`: one run in full."""
+"""`harness show`: one run, on one screen or in full."""
 
 from pathlib import Path
 
 from harness.commands.report import Report
 from results.reports.run import markdown
+from results.reports.screen import screen
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 
 
-def show(store_place: str, prefix: str) -> Report:
+def show(store_place: str, prefix: str, *, in_full: bool = False) -> Report:
     """Show a run; of a failed one the end of its log too."""
     run = Reader(store_place).run(prefix)
-    text = markdown(run)
-    if run.status == "failed":
-        folder = RunFolder(Path(run.folder))
-        text += f"\n\n## End of {folder.log}\n\n{folder.end_of_log()}"
-    return Report(text, run)
+    folder = RunFolder(Path(run.folder))
+    log = folder.end_of_log() if run.status == "failed" else ""
+    if not in_full:
+        return Report(screen(run, log), run)
+    end = f"\n\n## End of {folder.log}\n\n{log}" if log else ""
+    return Report(markdown(run) + end, run)

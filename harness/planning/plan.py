@@ -74,7 +74,7 @@ def expand(
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
-            provenance=method.provenance,
+            provenance=method.provenance.model_copy(update={"command": request.command}),
         )
     return list(runs.values())
 

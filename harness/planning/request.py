@@ -1,7 +1,7 @@
 """What `harness run` was asked for, in the user's own words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from harness import protocols
@@ -34,3 +34,24 @@ class Request:
     data: Path | None = None
     protocol: str = protocols.DEFAULT
     train_data: Path | None = None
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words of a command line that asks for the same.
+
+        Store, run folders and executor are left out: they change no number, and the address of a
+        store may hold a password. A field is the option of its name; those at their default are
+        left out too.
+
+        >>> Request(methods="lora", tasks="math", settings=["train.lr=5e-4"], limit=3).command[2:]
+        ('--methods', 'lora', '--tasks', 'math', '--set', 'train.lr=5e-4', '--limit', '3')
+        """
+        words = ["harness", "run"]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            name = "set" if field.name == "settings" else field.name.replace("_", "-")
+            values = [value] if isinstance(value, str | Path | int) else value
+            words += [word for one in values for word in (f"--{name}", str(one))]
+        return tuple(words)

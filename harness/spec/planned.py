@@ -35,12 +35,13 @@ class Memory(BaseModel):
 
 
 class Provenance(BaseModel):
-    """How the recipe was chosen; kept with the run, outside its id.
+    """How the recipe was chosen, and which command asked for the run; kept outside its id.
 
     Attributes:
         chosen: The defaults of the harness, fields set for all methods, or for this method.
         own: The fields that were set for this method.
         tries: How many recipes the choice was made from.
+        command: The words of the command line that asked for the run; none in older folders.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,6 +49,7 @@ class Provenance(BaseModel):
     chosen: Literal["default", "for all methods", "for this method"] = "default"
     own: dict[str, Any] = Field(default_factory=dict)
     tries: int = 1
+    command: tuple[str, ...] = ()
 
 
 class PlannedRun(BaseModel):
@@ -60,7 +62,7 @@ class PlannedRun(BaseModel):
         train_file: A training file of the user's.
         adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
-        provenance: How the recipe was chosen.
+        provenance: How the recipe was chosen, and the command line.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

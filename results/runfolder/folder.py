@@ -160,6 +160,10 @@ class RunFolder:
         """Write the likelihoods of options or references."""
         self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
 
+    def has_verdicts(self, benchmark: str) -> bool:
+        """Whether the answers to a benchmark are judged; texts that are compared never are."""
+        return self._has(f"verdicts/{benchmark}.jsonl")
+
     def verdicts(self, benchmark: str) -> list[Verdict]:
         """Read the verdicts on a benchmark whose answers are judged."""
         return self._read_lines(f"verdicts/{benchmark}.jsonl", Verdict)

@@ -49,7 +49,7 @@ class Head(FileValue):
     protocol: str
     """Id and version of the protocol, such as "paper/2"."""
     provenance: Mapping[str, Any]
-    """How the recipe was chosen, and of how many tries."""
+    """How the recipe was chosen, of how many tries, and the command line that asked for the run."""
 
 
 class Environment(FileValue):
@@ -82,6 +82,17 @@ class Environment(FileValue):
         parts = self.model_dump(include={"packages", "torch", "device", "driver"})
         parts["python"] = ".".join(self.python.split(".")[:2])
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All that is recorded, one level deep, such as "packages.torch"."""
+        facts: dict[str, Any] = {}
+        for name, value in self.model_dump(mode="json").items():
+            nested = isinstance(value, dict)
+            facts |= (
+                {f"{name}.{key}": one for key, one in value.items()} if nested else {name: value}
+            )
+        return facts
 
 
 class Event(FileValue):

@@ -1,0 +1,140 @@
+"""Items of runs as pages to read, as JSON lines and as CSV."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from io import StringIO
+from textwrap import indent
+from typing import Any
+
+from results.analysis.items import Item, Pair
+
+PAGE = 20
+"""Items on a page, unless another number is asked for."""
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would run as a formula (OWASP, "CSV Injection")."""
+
+
+def pages(found: Sequence[Item | Pair], first: int = 0, size: int = PAGE) -> str:
+    """Write `size` items from the place `first` on, one after the other, and how many there are."""
+    shown = found[first : first + size]
+    if not shown:
+        return "No more items." if found else "No item is like that."
+    sections = [_pair(one) if isinstance(one, Pair) else _item(one) for one in shown]
+    last = first + len(shown)
+    more = f" `--page {last // size + 1}` shows the next." if last < len(found) else ""
+    return "\n\n".join([*sections, f"Items {first + 1} to {last} of {len(found)}.{more}"])
+
+
+def json_lines(found: Sequence[Item | Pair]) -> str:
+    """Write one JSON object a line, with every field."""
+    return "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in found)
+
+
+def comma_separated(found: Sequence[Item | Pair]) -> str:
+    """Write one line per item; a cell that a spreadsheet would run as a formula gets a `'`."""
+    rows = [
+        {**_cells(one.first), **_cells(one.second, "against ")}
+        if isinstance(one, Pair)
+        else _cells(one)
+        for one in found
+    ]
+    text = StringIO()
+    # Benchmarks differ in their extractors: the columns are those of any.
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    if rows:
+        writer.writeheader()
+        writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)
+    return text.getvalue().rstrip("\n")
+
+
+def harmless(cell: Any) -> Any:
+    """Keep a spreadsheet from running a text.
+
+    >>> harmless("=1+1"), harmless("-5"), harmless(-5), harmless("7")
+    ("'=1+1", "'-5", -5, '7')
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def _cells(item: Item, prefix: str = "") -> dict[str, Any]:
+    same = {} if prefix else {"benchmark": item.benchmark, "id": item.id, "gold": item.gold}
+    texts = {"prompt": item.prompt, "reference": item.reference, "answer": item.answer}
+    facts = {"verdict": item.verdict, "cut": not item.ended, "long": item.long}
+    facts |= {"in_training": item.in_training}
+    found = {f"{name} found": text for name, text in item.extracted.items()}
+    correct = {f"{name} correct": right for name, right in item.correct.items()}
+    own = {**texts, **facts, **found, **correct}
+    return same | {prefix + name: value for name, value in own.items()}
+
+
+def _item(item: Item) -> str:
+    return "\n".join([_heading(item), *_task(item), *_answer(item, "answer")])
+
+
+def _pair(pair: Pair) -> str:
+    first, second = pair.first, pair.second
+    heading = f"{_heading(first)}; against: {_said(second)}"
+    other = _text("prompt against", second.prompt) if second.prompt != first.prompt else ()
+    return "\n".join(
+        [heading, *_task(first), *_answer(first, "answer"), *other, *_answer(second, "against")]
+    )
+
+
+def _heading(item: Item) -> str:
+    return f"## {item.benchmark} {item.id}: {_said(item)}"
+
+
+def _said(item: Item) -> str:
+    facts = {
+        item.verdict or "not judged": True,
+        "nothing found": item.found == "",
+        "cut at the limit": not item.ended,
+        "prompt longer than the limit": item.long,
+        "in the training set": item.in_training,
+    }
+    return ", ".join(fact for fact, holds in facts.items() if holds)
+
+
+def _task(item: Item) -> Iterator[str]:
+    yield from _text("prompt", item.prompt)
+    if item.gold:
+        yield f"gold: {visible(item.gold)}"
+    yield from _text("reference", item.reference)
+
+
+def _answer(item: Item, name: str) -> Iterator[str]:
+    yield from _text(name, item.judged) or [f"{name}: empty"]
+    yield from _text("after the end of the answer, not judged", item.answer[len(item.judged) :])
+    for extractor, found in item.extracted.items():
+        said = f"{found!r}, {'right' if item.correct[extractor] else 'wrong'}"
+        decides = " (decides)" if extractor == item.extractor else ""
+        yield f"{extractor}{decides} found {said if found else 'nothing'}"
+    if item.likelihoods:
+        yield f"log-likelihoods: {_numbers(item.likelihoods)}"
+
+
+def _numbers(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def _text(name: str, text: str) -> list[str]:
+    return [f"{name}:", indent(visible(text), "    ")] if text else []
+
+
+def visible(text: str) -> str:
+    r"""Write control characters as escapes: an answer must not steer the reader's terminal.
+
+    >>> print(visible("7 \x1b[2J\n8"))
+    7 \x1b[2J
+    8
+    """
+    shown = (one if one.isprintable() or one == "\n" else _escaped(one) for one in text)
+    return "".join(shown)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
