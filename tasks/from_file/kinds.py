@@ -48,7 +48,7 @@ def options(benchmark: Benchmark) -> Benchmark:
         DataError: The file is not what it should be, or its answers are no options.
     """
     rows, _ = read(
-        benchmark.file, Path(benchmark.file.places[0]), ("instruction", "answer"), _is_option
+        benchmark.file, Path(benchmark.file.places[0]), ("instruction", "answer"), must_be_option
     )
     words = options_of(benchmark.file.places[0], rows)
     # Alternatives are tried in order, and one option may begin another.
@@ -106,7 +106,8 @@ def same_words(extracted: str, answer: str) -> bool:
     return _bare(extracted) == _bare(answer)
 
 
-def _is_option(row: Row) -> str:
+def must_be_option(row: Row) -> str:
+    """Require words that the extractors can find in a completion."""
     return "" if OPTION.fullmatch(row.answer) else EXPECTED_OPTION
 
 
