@@ -83,33 +83,51 @@ class HubSet:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Which columns of a user's file mean what; an empty name stands for a usual one.
+
+    Attributes:
+        question: The text put to the model.
+        answer: The gold answer, or the reference of a benchmark that compares texts.
+        output: A worked answer to learn from, in files that have it; the answer in others.
+    """
+
+    question: str = ""
+    answer: str = ""
+    output: str = ""
+
+
+@dataclass(frozen=True)
 class DataFile:
-    """A file that this project knows by content.
+    """A file that this project knows by content, or one of the user's.
 
     Attributes:
         title: What it is, for messages and tables.
-        places: Where it may lie below the data folder; a `.gz` may follow.
+        places: Where it may lie below the data folder; a `.gz` may follow. A file of the user's has
+            one place, an absolute path.
         sha256: Of the uncompressed content; None if this project never had the file: then the
             number of rows alone identifies it.
-        rows: How many rows it has.
+        rows: How many rows it has; None for a file of the user's.
         source: Where it comes from.
         licence: As its authors state it, or that it is not established.
-        kind: Whether it is the published set or a stand-in.
+        kind: Whether it is the published set, a stand-in, or the user's.
         blank: How many of the rows have no output; these are left out.
         url: Where it can be downloaded, at a pinned revision.
         hub: The hub's data set that it is written from; such a file has no `url`.
+        columns: How the user names its columns; None if its fields tell its layout.
     """
 
     title: str
     places: tuple[str, ...]
     sha256: str | None
-    rows: int
+    rows: int | None
     source: str
     licence: str
     kind: Kind = "published"
     blank: int = 0
     url: str | None = None
     hub: HubSet | None = None
+    columns: Columns | None = None
 
     @property
     def address(self) -> str | None:
@@ -141,24 +159,28 @@ class Benchmark:
     Attributes:
         title: As tables print it.
         file: The published test set; or, in a group with folds, all rows.
-        sample: The forms of the generated stand-in, and how many problems are drawn from each.
+        sample: The forms of the generated stand-in, and how many problems are drawn from each;
+            empty where there is none.
         extractors: By name; all are applied, the protocol says which one counts.
         judge: Compares what was extracted with the gold answer.
         check_gold: Checks the gold answer of a row.
         options: The completions that a row offers, by the gold answer that each one states.
         metrics: What tables show, in their order; more is measured and kept with a run.
         substitutes: Stand-ins for the file, by preference.
+        train: Training sets by preference, for a benchmark that is in no group. A relative place
+            is one beside the benchmark's file.
     """
 
     title: str
     file: DataFile
-    sample: tuple[tuple[Form, int], ...]
+    sample: tuple[tuple[Form, int], ...] = ()
     extractors: Mapping[str, Extractor] = field(default_factory=dict)
     judge: Judge = str.__eq__
     check_gold: GoldCheck = lambda row: ""
     options: Callable[[Row], Mapping[str, str]] | None = None
     metrics: tuple[str, ...] = ("accuracy",)
     substitutes: tuple[DataFile, ...] = ()
+    train: tuple[DataFile, ...] = ()
 
     @property
     def files(self) -> tuple[DataFile, ...]:

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from harness.cli import catalogue, items, reports, runs
+from harness.cli import catalogue, items, new, reports, runs
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -24,6 +24,7 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(catalogue.data_app, name="data", no_args_is_help=True)
+app.add_typer(new.app, name="new", no_args_is_help=True)
 
 
 def main() -> None:

@@ -1,32 +1,25 @@
-"""Reading data files: JSON or JSON lines, plain or gzip, each row checked, each fault located."""
+"""Reading data files: JSON, JSON lines or CSV, plain or gzip; rows checked, faults located."""
 
-import gzip
-import json
 import re
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from tasks.contract import DataFile, GoldCheck, Row
+from tasks.contract import Columns, DataFile, GoldCheck, Row
 from tasks.data import layouts
+from tasks.data.columns import MissingColumnError, reader_of
+from tasks.data.content import DataError, items_of, text_of, uncompressed
 from tasks.data.layouts import Fields
 
+__all__ = ["DataError", "locate", "read", "read_any", "uncompressed"]
 
-class DataError(Exception):
-    """A data file is not what it should be; the message names file, row and expectation."""
+
+class OtherColumnsError(DataError):
+    """A data file lacks the columns that the user names."""
 
 
 TEST_FIELDS = ("instruction", "answer")
 TRAIN_FIELDS = ("instruction", "output")
-
-MARKS = {
-    b"\xef\xbb\xbf": "UTF-8 with a byte-order mark",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
-
 
 HALF = re.compile("[\ud800-\udfff]")
 """Half of a character, which JSON can hold and no encoding can write."""
@@ -56,8 +49,9 @@ def read(
             the content is not the one on record.
     """
     # Of a file that this project never had, any row may lack an output.
-    rows, digest = _read(path, required, check_gold, file.blank if file.sha256 else file.rows)
-    if len(rows) != file.rows:
+    blank = file.blank if file.sha256 else file.rows or 0
+    rows, digest = _read(path, required, check_gold, blank, file.columns)
+    if file.rows not in (None, len(rows)):
         raise DataError(f"{path}: {len(rows)} rows, {file.title} has {file.rows}.")
     if file.sha256 and digest != file.sha256:
         raise DataError(
@@ -67,22 +61,40 @@ def read(
     return tuple(row for row in rows if row.output or "output" not in required), digest
 
 
-def read_any(path: Path, required: tuple[str, ...]) -> tuple[tuple[Row, ...], str]:
+def read_any(
+    path: Path, required: tuple[str, ...], columns: Columns | None = None
+) -> tuple[tuple[Row, ...], str]:
     """Read the rows of a file of unknown content, and its SHA-256.
+
+    Args:
+        path: The file.
+        required: Fields that a row must have.
+        columns: Columns that the file may have; otherwise its fields tell its layout.
 
     Raises:
         DataError: As `read`.
     """
-    rows, digest = _read(path, required, lambda row: "", 0)
+    try:
+        rows, digest = _read(path, required, lambda row: "", 0, columns)
+    except OtherColumnsError as missing:
+        try:
+            rows, digest = _read(path, required, lambda row: "", 0, None)
+        except DataError as error:
+            raise DataError(f"{missing}\n  Read as a file of a known layout: {error}") from error
     return tuple(rows), digest
 
 
 def _read(
-    path: Path, required: tuple[str, ...], check_gold: GoldCheck, blank: int
+    path: Path,
+    required: tuple[str, ...],
+    check_gold: GoldCheck,
+    blank: int,
+    columns: Columns | None,
 ) -> tuple[list[Row], str]:
     """Read all rows; at most `blank` of them may lack an output."""
     content = uncompressed(path)
-    rows = list(_rows(path, _text(path, content), required, blank))
+    entries = _entries(path, text_of(path, content), columns)
+    rows = list(_rows(path, entries, required, blank))
     if not rows:
         raise DataError(f"{path}: 0 rows. Expected one at least.")
     for row in rows:
@@ -94,36 +106,12 @@ def _read(
     return rows, sha256(content).hexdigest()
 
 
-def uncompressed(path: Path) -> bytes:
-    """Read the content of a file, unpacked if its name ends in `.gz`; it is not empty."""
-    try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: the gzip file is damaged or cut short: {error}.") from error
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
-    if not content.strip():
-        raise DataError(f"{path}: the file is empty. Expected rows of JSON.")
-    return content
-
-
-def _text(path: Path, content: bytes) -> str:
-    for mark, encoding in MARKS.items():
-        if content.startswith(mark):
-            raise DataError(f"{path}: the encoding is {encoding}. Expected UTF-8 without a mark.")
-    if b"\0" in content:  # JSON writes that character as \u0000
-        raise DataError(f"{path}: the encoding is UTF-16 or the file damaged. Expected UTF-8.")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}.") from error
-
-
-def _rows(path: Path, text: str, required: tuple[str, ...], blank: int) -> Iterator[Row]:
+def _rows(
+    path: Path, entries: Iterable[list[Fields]], required: tuple[str, ...], blank: int
+) -> Iterator[Row]:
     number = 0
-    for place, entries in enumerate(_entries(path, text), 1):
-        for fields in entries:
+    for place, entry in enumerate(entries, 1):
+        for fields in entry:
             without = blank > 0 and fields.get("output") == ""
             blank -= without
             fault = _fault(fields, tuple(n for n in required if n != "output" or not without))
@@ -139,7 +127,7 @@ def _optional(fields: Fields, name: str) -> str:
     return "" if value is None else str(value)
 
 
-def _entries(path: Path, text: str) -> Iterator[list[Fields]]:
+def _entries(path: Path, text: str, columns: Columns | None) -> Iterator[list[Fields]]:
     """Read each entry of a file as the rows that it stands for."""
     if layouts.is_parlai(text):
         try:
@@ -147,39 +135,27 @@ def _entries(path: Path, text: str) -> Iterator[list[Fields]]:
         except ValueError as error:
             raise DataError(f"{path}: {error}.") from error
         return
-    for place, item in enumerate(_decoded(path, text), 1):
-        if not isinstance(item, Mapping):
-            kind = type(item).__name__
-            raise DataError(f"{path}: row {place}: expected an object, found {kind}.")
+    found = items_of(path, text)
+    if columns and found:
+        yield from _by_columns(path, found, columns)
+        return
+    for place, item in enumerate(found, 1):
         try:
             yield layouts.expand(item)
         except (TypeError, ValueError) as error:
             raise DataError(f"{path}: row {place}: not as its fields promise: {error}.") from error
 
 
-def _decoded(path: Path, text: str) -> list[Any]:
-    """Decode a list, or one value a line."""
-    if text.lstrip()[:1] == "[":
-        rows = _json(path, text, first_line=1)
-        return rows if isinstance(rows, list) else [rows]
-    # Not splitlines: it also splits at characters that JSON allows inside a text.
-    lines = enumerate(text.split("\n"), 1)
-    return [_json(path, line, number) for number, line in lines if line.strip()]
-
-
-def _json(path: Path, text: str, first_line: int) -> Any:
+def _by_columns(path: Path, found: list[Fields], columns: Columns) -> Iterator[list[Fields]]:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
-        where, why = f"line {line}, column {error.colno}", error.msg
-    except (RecursionError, ValueError) as error:
-        # Nested too deeply, or a number of thousands of digits.
-        where, why = f"line {first_line} or below", str(error)
-    raise DataError(
-        f"{path}: not JSON at {where}: {why}. "
-        "Expected a list of objects, or one object a line; is the file cut short?"
-    )
+        fields_of = reader_of(columns, found[0])
+    except MissingColumnError as error:
+        raise OtherColumnsError(f"{path}: row 1: {error}.") from error
+    for place, item in enumerate(found, 1):
+        try:
+            yield [fields_of(item)]
+        except ValueError as error:
+            raise DataError(f"{path}: row {place}: {error}.") from error
 
 
 def _fault(fields: Fields, required: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from tasks.contract import Benchmark, DataFile, Group, Kind, Row
+from tasks.contract import Benchmark, Columns, DataFile, Group, Kind, Row
 from tasks.data.files import (
     TEST_FIELDS,
     TRAIN_FIELDS,
@@ -64,9 +64,15 @@ def required(benchmark: Benchmark) -> tuple[str, ...]:
 def load_test(name: str, benchmark: Benchmark, folder: Path | None) -> DataSet:
     """Load the test set of the benchmark `name`: its sample where there is no data folder.
 
+    A file of the user's is read with a data folder and without one.
+
     Raises:
         DataError: The file is missing or not what it should be.
     """
+    if benchmark.file.kind == "own":
+        own = Path(benchmark.file.places[0])
+        rows, digest = read(benchmark.file, own, required(benchmark), benchmark.check_gold)
+        return _identified(benchmark.files, benchmark.file, digest, rows)
     if folder is None:
         return _sample(f"{benchmark.title} sample", test_rows(name, benchmark))
     for file in benchmark.files:
@@ -85,6 +91,9 @@ def load_training(
     Raises:
         DataError: No training file of the group is there, or it is not what it should be.
     """
+    own = next((file for file in group.train if file.kind == "own"), None)
+    if own is not None:
+        return load_own(Path(own.places[0]), group, columns=own.columns)
     if folder is None:
         rows = training_rows(name, benchmarks, group.sample_rows)
         return _sample(f"{group.title} training sample", rows)
@@ -115,13 +124,22 @@ def training_set(
     Raises:
         DataError: It is missing, is not what it should be, or holds test rows.
     """
-    if file is not None:
-        return load_own(file, group)
-    return load_training(name, group, benchmarks, folder)
+    if file is None:
+        return load_training(name, group, benchmarks, folder)
+    named = (benchmark.file.columns for benchmark in benchmarks if benchmark.file.columns)
+    return load_own(file, group, columns=next(named, None))
 
 
-def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
+def load_own(
+    path: Path, group: Group, *, to_train: bool = True, columns: Columns | None = None
+) -> DataSet:
     """Load a training file that the user names; it is a known one if its content is.
+
+    Args:
+        path: The file.
+        group: Whose training sets are known.
+        to_train: Whether it is to be trained on, or only looked at.
+        columns: The columns that it may have, where the user names them.
 
     Raises:
         DataError: It is not what it should be, or it is to be trained on and holds test rows.
@@ -129,7 +147,7 @@ def load_own(path: Path, group: Group, *, to_train: bool = True) -> DataSet:
     known_as = LEAKY.get(sha256(uncompressed(path)).hexdigest())
     if known_as and to_train:
         raise DataError(f"{path}: {known_as}: what is trained on it is tested on it too.")
-    rows, digest = read_any(path, TRAIN_FIELDS if to_train else ("instruction",))
+    rows, digest = read_any(path, TRAIN_FIELDS if to_train else ("instruction",), columns)
     known = next((file for file in group.train if file.sha256 == digest), None)
     if known:
         return DataSet(known.title, known.kind, digest, True, rows)
@@ -178,7 +196,8 @@ def _identified(
 ) -> DataSet:
     """Name a set by its content, even if it lies in the place of another file."""
     known = next((other for other in files if other.sha256 == digest), file)
-    return DataSet(known.title, known.kind, digest, known.sha256 is not None, rows)
+    verified = known.kind == "own" or known.sha256 is not None
+    return DataSet(known.title, known.kind, digest, verified, rows)
 
 
 def _sample(title: str, rows: tuple[Row, ...]) -> DataSet:

@@ -1,0 +1,1 @@
+"""`harness new`: files that run as they are, to start from."""
