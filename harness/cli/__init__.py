@@ -6,6 +6,7 @@ import sys
 import typer
 
 from harness.cli import catalogue, reports, runs
+from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -30,6 +31,9 @@ def main() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Whether there is a GPU is asked without taking hold of one.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    if found := stranger():
+        typer.echo(f"error: {found}", err=True)
+        sys.exit(2)
     try:
         app()
     except KeyboardInterrupt:
