@@ -28,7 +28,7 @@ def stranger() -> str | None:
 def _whose(name: str, origin: Path | None) -> str:
     if origin is None:
         return f"the harness's package `{name}` is not there: install {DISTRIBUTION} again."
-    owner = next((one for one in distributions() if origin in files(one)), None)
+    owner = next((one for one in distributions() if origin in installed(one)), None)
     if owner:
         return (
             f"`{name}` is that of {owner.name} {owner.version} ({origin}), not the harness's: "
@@ -40,7 +40,7 @@ def _whose(name: str, origin: Path | None) -> str:
     )
 
 
-def files(owner: Distribution) -> frozenset[Path]:
+def installed(owner: Distribution) -> frozenset[Path]:
     """List the files that were installed of a distribution; none where there is no record."""
     return frozenset(Path(str(owner.locate_file(file))) for file in owner.files or ())
 
@@ -52,7 +52,7 @@ def shipped() -> frozenset[Path] | None:
     The folders of an installed wheel may hold files of other distributions too.
     """
     try:
-        found = files(distribution(DISTRIBUTION))
+        found = installed(distribution(DISTRIBUTION))
     except PackageNotFoundError:
         return None
     return found if Path(__file__) in found else None

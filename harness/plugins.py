@@ -7,6 +7,7 @@ used is a `UserError` of one line, which names where it comes from.
 
 import ast
 import pkgutil
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -117,9 +118,16 @@ def taken(kind: Kind) -> list[str]:
     lines, seen = [], {name: "the harness" for name in _ours(kind)}
     for entry in _all_entry_points(kind):
         if entry.name in seen:
-            lines.append(f"{_called(kind, entry)} is not used: {seen[entry.name]} has that name.")
+            lines.append(
+                f"{_described(kind, entry)} is not used: {seen[entry.name]} has that name."
+            )
         seen.setdefault(entry.name, _distribution(entry))
     return lines
+
+
+def notes(*kinds: Kind) -> list[str]:
+    """Say which guests of some kinds cannot be used, or are not since their name is taken."""
+    return [line for kind in kinds for line in (*faults(kind).values(), *taken(kind))]
 
 
 def method(name: str) -> "Method":
@@ -238,7 +246,7 @@ def _load(kind: Kind, name: str) -> Any:
     if is_guest(kind, name) and not isinstance(offered, getattr(import_module(module), wanted)):
         of_type = type(offered).__name__
         raise UserError(
-            f"{_called(kind, found)} does not end in `{OFFERS[kind]} = {wanted}(...)` but offers a "
+            f"{called(kind, name)} does not end in `{OFFERS[kind]} = {wanted}(...)` but offers a "
             f"{of_type}; see {'methods' if kind == 'methods' else 'tasks'}/README.md."
         )
     return offered
@@ -264,8 +272,7 @@ def _check_members(name: str, group: "Group") -> None:
     for one in group.benchmarks:
         if one in wrong or one not in names("tasks"):
             why = wrong.get(one, "there is no such benchmark.")
-            called = _called("groups", entry("groups", name))
-            raise UserError(f"{called} cannot be used: its benchmark {one!r}: {why}")
+            raise UserError(f"{called('groups', name)} cannot be used: {one!r}: {why}")
 
 
 @contextmanager
@@ -277,15 +284,26 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
         if not is_guest(kind, name) or isinstance(error, UserError):
             raise
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        called = _called(kind, entry(kind, name))
-        raise UserError(f"{called} cannot be imported: {why}") from error
+        raise UserError(f"{called(kind, name)} cannot be imported: {why}{_place(error)}") from error
 
 
-def _called(kind: Kind, entry: EntryPoint) -> str:
+def _place(error: BaseException) -> str:
+    """Say in which line a guest went wrong, where it is not Python that could not read it."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "<" not in one.filename]
+    last = frames[-1]
+    if last.filename == __file__ or isinstance(error, SyntaxError):
+        return ""
+    return f" ({Path(last.filename).name}, line {last.lineno})"
+
+
+def called(kind: Kind, name: str) -> str:
     """Say what a guest is and where it comes from."""
-    if entry.dist is None:
-        return str(_named[kind, entry.name])
-    return f"The {OFFERS[kind]} {entry.name!r} of {_distribution(entry)}"
+    path = named_file(kind, name)
+    return str(path) if path else _described(kind, entry(kind, name))
+
+
+def _described(kind: Kind, entry: EntryPoint) -> str:
+    return f"the {OFFERS[kind]} {entry.name!r} of {_distribution(entry)}"
 
 
 def _distribution(entry: EntryPoint) -> str:
