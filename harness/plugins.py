@@ -1,10 +1,15 @@
-"""Finding plugins: a file is a plugin and its name is its name; other distributions add theirs.
+"""Finding plugins: a file is a plugin and its name is its name; others are guests.
 
-Nothing is imported until it is asked for. No other distribution takes the name of a file of ours.
+A guest comes from another distribution, by an entry point, or from a file that the user names.
+Nothing is imported until it is asked for. No guest takes a name of ours, and one that cannot be
+used is a `UserError` of one line, which names where it comes from.
 """
 
 import ast
 import pkgutil
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -13,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness.errors import UserError, unknown
+from harness.named_files import module_of
+from harness.packages import shipped
 
 if TYPE_CHECKING:
     from methods.contract import Method
@@ -27,6 +34,9 @@ PACKAGES: dict[Kind, str] = {
     "executors": "harness.scheduling.executors",
 }
 OF_PEFT = "peft:"
+FILE = ".py"
+"""How the name of a plugin ends that is the path of its file."""
+
 SHARED_FILES = {"contract", "form", "prompts", "trainer"}
 """Files beside the plugins that are not plugins."""
 
@@ -36,18 +46,96 @@ OFFERS: dict[Kind, str] = {
     "groups": "group",
     "executors": "executor",
 }
+TYPES: dict[Kind, tuple[str, str]] = {
+    "methods": ("methods.contract", "Method"),
+    "tasks": ("tasks.contract", "Benchmark"),
+    "groups": ("tasks.contract", "Group"),
+    "executors": ("collections.abc", "Callable"),
+}
+"""Where the type lies of what a plugin offers."""
+
+SAMPLE_ROWS = 1000
+"""Rows of the generated training set of a benchmark that is in no group, as of mathematics."""
+
+_named: dict[tuple[Kind, str], Path] = {}
+"""The files that the user named, by kind and name."""
+
+
+def add(kind: Kind, path: Path) -> str:
+    """Take a file of the user's as a plugin; in place of an earlier one of its name.
+
+    Returns:
+        The name of the plugin, which is the file's without the suffix.
+
+    Raises:
+        UserError: There is no such file, or another plugin has its name.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: there is no such file.")
+    name = path.stem
+    if name in _ours(kind) | _entry_points(kind).keys():
+        raise UserError(f"{path}: {name!r} is another {OFFERS[kind]} already. Rename the file.")
+    _named[kind, name] = path.resolve()
+    return name
+
+
+def named_file(kind: Kind, name: str) -> Path | None:
+    """Return the file of a plugin that the user named by its path; None for any other plugin."""
+    return _named.get((kind, name))
 
 
 def names(kind: Kind) -> list[str]:
-    """List the plugins of a kind: files of the folder and entry points."""
-    return sorted(_files(kind) | _entry_points(kind).keys())
+    """List the plugins of a kind: files of the folder, entry points, and files of the user's."""
+    return sorted(_files(kind) | _guests(kind))
+
+
+def is_guest(kind: Kind, name: str) -> bool:
+    """Whether a plugin is none of the harness's own."""
+    return name in _guests(kind)
+
+
+def faults(kind: Kind) -> dict[str, str]:
+    """Say of each guest that cannot be used why; imports the guests."""
+    found = {}
+    for name in sorted(_guests(kind)):
+        try:
+            offered = _load(kind, name)
+            if kind == "groups":
+                _check_members(name, offered)
+        except UserError as error:
+            found[name] = str(error)
+    return found
+
+
+def usable(kind: Kind) -> list[str]:
+    """List the plugins of a kind without the guests that cannot be used; imports the guests."""
+    wrong = faults(kind)
+    return [name for name in names(kind) if name not in wrong]
+
+
+def taken(kind: Kind) -> list[str]:
+    """Say of each guest whose name is that of another plugin that it is not used."""
+    lines, seen = [], dict.fromkeys(_ours(kind), "the harness")
+    for entry in _all_entry_points(kind):
+        if entry.name in seen:
+            lines.append(
+                f"{_described(kind, entry)} is not used: {seen[entry.name]} has that name."
+            )
+        seen.setdefault(entry.name, _distribution(entry))
+    return lines
+
+
+def notes(*kinds: Kind) -> list[str]:
+    """Say which guests of some kinds cannot be used, or are not since their name is taken."""
+    return [line for kind in kinds for line in (*faults(kind).values(), *taken(kind))]
 
 
 def method(name: str) -> "Method":
     """Load a method, or make one of `peft:TYPE`; imports torch and peft.
 
     Raises:
-        UserError: PEFT has no such type, or it is not one that adapts layers.
+        UserError: There is none of that name, a guest cannot be used, PEFT has no such type, or it
+            is not one that can be trained here.
     """
     if name.startswith(OF_PEFT):
         from methods.tuners.peft_types import of_peft  # noqa: PLC0415 (start-up time)
@@ -64,13 +152,23 @@ def method(name: str) -> "Method":
 
 
 def benchmark(name: str) -> "Benchmark":
-    """Load a benchmark."""
+    """Load a benchmark.
+
+    Raises:
+        UserError: There is none of that name, or a guest cannot be used.
+    """
     found: Benchmark = _load("tasks", name)
     return found
 
 
 def group(name: str) -> "Group":
-    """Load a group of benchmarks."""
+    """Load a group of benchmarks, or make one of benchmarks that are in none: `zoo`, `farm+zoo`.
+
+    Raises:
+        UserError: There is none of that name, or a guest cannot be used.
+    """
+    if name not in names("groups") and set(name.split("+")) <= set(names("tasks")):
+        return _group_of_its_own(name.split("+"))
     found: Group = _load("groups", name)
     return found
 
@@ -79,56 +177,169 @@ def executor(name: str) -> Any:
     """Load the callable that builds an executor over slots (`harness.scheduling.executors`).
 
     Raises:
-        UserError: There is none of that name.
+        UserError: There is none of that name, or a guest cannot be used.
     """
-    if name not in names("executors"):
-        raise UserError(unknown("executor", name, names("executors")))
     return _load("executors", name)
 
 
-def group_of(benchmark_name: str) -> str:
-    """Name the group that a benchmark belongs to.
+def groups() -> list[str]:
+    """List the groups that can be used, and the benchmarks that are a group of their own."""
+    alone = [name for name in usable("tasks") if is_guest("tasks", name)]
+    return [*usable("groups"), *(name for name in alone if group_of(name) == name)]
 
-    Raises:
-        UserError: No group has it.
+
+def group_of(benchmark_name: str) -> str:
+    """Name the group that a benchmark belongs to: one of ours before one of a guest.
+
+    One that is in no group is a group of its own, under its own name.
     """
-    for name in names("groups"):
-        if benchmark_name in group(name).benchmarks:
-            return name
-    raise UserError(f"{benchmark_name!r} is in no group, so nothing says what to train on.")
+    ours = _files("groups")
+    for name in sorted(names("groups"), key=lambda name: (name not in ours, name)):
+        with suppress(UserError):  # a guest that cannot be used has no benchmarks
+            if benchmark_name in group(name).benchmarks:
+                return name
+    return benchmark_name
 
 
 def docstring(kind: Kind, name: str) -> str:
-    """Read the docstring of a plugin's file without importing it."""
-    return ast.get_docstring(ast.parse(source_path(kind, name).read_text())) or ""
+    """Read the docstring of a plugin's file without importing it; empty if it has none.
+
+    Raises:
+        UserError: The file of a guest is not there, or no Python.
+    """
+    with _told(kind, name):
+        return ast.get_docstring(ast.parse(source_path(kind, name).read_text())) or ""
 
 
 def entry(kind: Kind, name: str) -> EntryPoint:
-    """Say which module offers a plugin, and by which name."""
+    """Say which module offers a plugin, and by which name.
+
+    Raises:
+        UserError: There is no such plugin.
+    """
     if name in _files(kind):
         return EntryPoint(name, f"{PACKAGES[kind]}.{name}:{OFFERS[kind]}", f"harness.{kind}")
+    if (kind, name) in _named:
+        return EntryPoint(name, f"{name}:{OFFERS[kind]}", f"harness.{kind}")
+    if name not in _guests(kind):
+        raise UserError(unknown(OFFERS[kind], name, names(kind)))
     return _entry_points(kind)[name]
 
 
 def source_path(kind: Kind, name: str) -> Path:
     """Find the file of a plugin; imports the packages that it lies in."""
-    spec = find_spec(entry(kind, name).module)
-    assert spec is not None
-    assert spec.origin is not None
+    if path := named_file(kind, name):
+        return path
+    module = entry(kind, name).module
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"No module named {module!r}")
     return Path(spec.origin)
 
 
 def _load(kind: Kind, name: str) -> Any:
-    return entry(kind, name).load()
+    found = entry(kind, name)
+    with _told(kind, name):
+        path = named_file(kind, name)
+        offered = getattr(module_of(path), found.attr, None) if path else found.load()
+    module, wanted = TYPES[kind]
+    if is_guest(kind, name) and not isinstance(offered, getattr(import_module(module), wanted)):
+        of_type = type(offered).__name__
+        raise UserError(
+            f"{called(kind, name)} does not end in `{OFFERS[kind]} = {wanted}(...)` but offers a "
+            f"{of_type}; see {'methods' if kind == 'methods' else 'tasks'}/README.md."
+        )
+    return offered
+
+
+def _group_of_its_own(members: list[str]) -> "Group":
+    """Make a group of benchmarks that are in none; what they train on is what they agree in."""
+    from tasks.contract import Group  # noqa: PLC0415 (start-up time)
+
+    found = [benchmark(name) for name in members]
+    trains = {getattr(one, "train", ()) for one in found}
+    return Group(
+        title=" + ".join(one.title for one in found),
+        benchmarks=tuple(members),
+        train=trains.pop() if len(trains) == 1 else (),
+        sample_rows=SAMPLE_ROWS,
+    )
+
+
+def _check_members(name: str, group: "Group") -> None:
+    """Refuse a guest's group that names a benchmark that cannot be used."""
+    wrong = faults("tasks")
+    for one in group.benchmarks:
+        if one in wrong or one not in names("tasks"):
+            why = wrong.get(one, "there is no such benchmark.")
+            raise UserError(f"{called('groups', name)} cannot be used: {one!r}: {why}")
+
+
+@contextmanager
+def _told(kind: Kind, name: str) -> Iterator[None]:
+    """Turn whatever a guest raises into one line that says where it comes from."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if not is_guest(kind, name) or isinstance(error, UserError):
+            raise
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(f"{called(kind, name)} cannot be imported: {why}{_place(error)}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Say in which line a guest went wrong, where it is not Python that could not read it."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "<" not in one.filename]
+    last = frames[-1]
+    if last.filename == __file__ or isinstance(error, SyntaxError):
+        return ""
+    return f" ({Path(last.filename).name}, line {last.lineno})"
+
+
+def called(kind: Kind, name: str) -> str:
+    """Say what a guest is and where it comes from."""
+    path = named_file(kind, name)
+    return str(path) if path else _described(kind, entry(kind, name))
+
+
+def _described(kind: Kind, entry: EntryPoint) -> str:
+    return f"the {OFFERS[kind]} {entry.name!r} of {_distribution(entry)}"
+
+
+def _distribution(entry: EntryPoint) -> str:
+    assert entry.dist
+    return f"{entry.dist.name} {entry.dist.version}"
+
+
+def _guests(kind: Kind) -> set[str]:
+    return {name for of, name in _named if of == kind} | _entry_points(kind).keys()
+
+
+def _ours(kind: Kind) -> frozenset[str]:
+    """List the names that no guest may have; `--tasks` takes groups and benchmarks alike."""
+    alike = kind in ("tasks", "groups")
+    return _files("tasks") | _files("groups") if alike else _files(kind)
 
 
 @cache
 def _files(kind: Kind) -> frozenset[str]:
-    package = import_module(PACKAGES[kind])
-    found = (module for module in pkgutil.iter_modules(package.__path__) if not module.ispkg)
-    return frozenset(module.name for module in found if module.name not in SHARED_FILES)
+    package, ours = import_module(PACKAGES[kind]), shipped()
+    return frozenset(
+        module.name
+        for folder in package.__path__
+        for module in pkgutil.iter_modules([folder])
+        if not module.ispkg and module.name not in SHARED_FILES
+        if ours is None or Path(folder, f"{module.name}{FILE}") in ours
+    )
 
 
 @cache
 def _entry_points(kind: Kind) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"harness.{kind}")}
+    """List the guests of other distributions by name; of two of one name, the first one."""
+    found = {one.name: one for one in reversed(_all_entry_points(kind))}
+    return {name: one for name, one in found.items() if name not in _ours(kind)}
+
+
+def _all_entry_points(kind: Kind) -> list[EntryPoint]:
+    found = entry_points(group=f"harness.{kind}")
+    return sorted(found, key=lambda one: (one.name, _distribution(one)))

@@ -8,17 +8,32 @@ class ResultsError(Exception):
     """A mistake of the user; its message is the whole answer, without a traceback."""
 
 
+SYNONYMS = {
+    "rank": "r",
+    "alpha": "lora_alpha",
+    "dropout": "lora_dropout",
+    "learning_rate": "lr",
+    "num_train_epochs": "epochs",
+    "gradient_accumulation_steps": "accumulation_steps",
+}
+"""What other programs and papers call a field, by the name that it has here."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:
-    """Describe a name that is not one of the known ones; the suggestion ignores case.
+    """Describe a name that is not one of the known ones, and suggest the one that is meant.
+
+    The suggestion ignores case and the section of a setting, and knows synonyms.
 
     >>> print(unknown("method", "LoRRA", ["dypam", "lora"]))
     'LoRRA' is not a known method. Did you mean 'lora'?
       Known: dypam, lora
+    >>> print(unknown("setting", "learning_rate", ["train.epochs", "train.lr"]))
+    'learning_rate' is not a known setting. Did you mean 'train.lr'?
+      Known: train.epochs, train.lr
     """
     names = sorted(known)
-    by_lower = {one.lower(): one for one in names}
-    near = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=1)]
-    suggestion = f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, names)
+    suggestion = f" Did you mean {near!r}?" if near else ""
     lines = [
         f"{name!r} is not a known {kind}.{suggestion}",
         f"  Known: {', '.join(names) or 'none'}",
@@ -26,3 +41,19 @@ def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:
     if to_do:
         lines.append(f"  {to_do}")
     return "\n".join(lines)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that was probably meant.
+
+    >>> nearest("Rank", ["r", "target_modules"]), nearest("pdf", ["csv", "latex"])
+    ('r', None)
+    """
+    by_lower = {one.lower(): one for one in sorted(known)}
+    by_field = {lower.rpartition(".")[2]: one for lower, one in by_lower.items()}
+    field = name.lower().rpartition(".")[2]
+    for spelling in (name.lower(), field, SYNONYMS.get(field, field)):
+        if found := by_lower.get(spelling) or by_field.get(spelling):
+            return found
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    return by_lower[close[0]] if close else None

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from harness.cli import catalogue, items, new, reports, runs
+from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -32,6 +33,9 @@ def main() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    if found := stranger():
+        typer.echo(f"error: {found}", err=True)
+        sys.exit(2)
     try:
         app()
     except KeyboardInterrupt:

@@ -40,5 +40,7 @@ def show(report: Any, as_json: bool) -> None:
     from results.reports.to_json import to_json
 
     typer.echo(to_json(report.value) if as_json else report.text)
+    for note in report.notes:
+        typer.echo(f"note: {note}", err=True)
     if not report.sound:
         raise typer.Exit(1)

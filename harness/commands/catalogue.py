@@ -3,11 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
 from harness.commands.report import Report, table
 from harness.errors import UserError, unknown
+from harness.planning.faults import Faults
 
 if TYPE_CHECKING:
     from harness.spec.spec import MethodSpec
@@ -18,27 +20,52 @@ NARROW = ("group", "benchmark", "title", "rows", "metrics")
 
 
 def methods(name: str | None, backbone: str | None, *, wide: bool = False) -> Report:
-    """List all methods, or show one; with their trainable parameters on a backbone."""
+    """List all methods, or show one; with their trainable parameters on a backbone.
+
+    One method may be the path of its file.
+    """
+    if name and name.endswith(plugins.FILE):
+        name = plugins.add("methods", Path(name))
     names = plugins.names("methods")
     if name is not None and name not in names:
         raise UserError(unknown("method", name, names))
-    rows: list[dict[str, Any]] = [
-        {"method": one, "what": plugins.docstring("methods", one).splitlines()[0]}
-        for one in ([name] if name else names)
-    ]
+    if name:
+        rows, notes = [_described(name)], []
+    else:
+        faults = Faults()
+        rows = faults.each(_described, names)
+        notes = [*faults.found, *plugins.taken("methods"), *_silent(rows)]
     if backbone:
-        rows = _counted([row["method"] for row in rows], backbone)
+        wrong = {} if name else plugins.faults("methods")
+        sound = [row["method"] for row in rows if row["method"] not in wrong]
+        rows, notes = _counted(sound, backbone), list(dict.fromkeys([*notes, *wrong.values()]))
     text = table(rows, wide=wide)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
-    return Report(text, rows)
+    return Report(text, rows, notes=notes)
+
+
+def _described(name: str) -> dict[str, Any]:
+    """Describe a method by the first line of its file, without importing it."""
+    first, *_ = [*plugins.docstring("methods", name).splitlines(), ""]
+    return {"method": name, "what": first}
+
+
+def _silent(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Name the guests that say nothing of themselves."""
+    silent = [row["method"] for row in rows if not row["what"]]
+    return [f"{plugins.called('methods', name)} has no docstring." for name in silent]
 
 
 def tasks(name: str | None, *, wide: bool = False) -> Report:
-    """List all benchmarks by group, or show one."""
-    names, groups = plugins.names("tasks"), plugins.names("groups")
+    """List all benchmarks by group, or show one, which may be the path of its file."""
+    if name and name.endswith(plugins.FILE):
+        name = plugins.add("tasks", Path(name))
+    names, groups = plugins.names("tasks"), plugins.groups()
     if name is not None and name not in {*names, *groups}:
         raise UserError(unknown("task", name, [*groups, *names]))
+    if name in plugins.faults("tasks"):
+        raise UserError(plugins.faults("tasks")[name])
     rows = [
         {
             "group": group,
@@ -53,9 +80,10 @@ def tasks(name: str | None, *, wide: bool = False) -> Report:
         for one in plugins.group(group).benchmarks
         if name in (None, one, group)
     ]
-    shown = rows if wide else [{name: row[name] for name in NARROW} for row in rows]
-    text = table(shown, wide=wide)
-    return Report(text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows)
+    shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
+    described = f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
+    text = table(shown, wide=wide) + described
+    return Report(text, rows, notes=[] if name else plugins.notes("tasks", "groups"))
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:

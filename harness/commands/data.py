@@ -55,7 +55,11 @@ def status(folder: Path | None) -> Report:
         for known in _known_files(_groups())
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
-    return Report(f"{table(files)}\n\n{table(groups)}", {"files": files, "groups": groups})
+    return Report(
+        f"{table(files)}\n\n{table(groups)}",
+        {"files": files, "groups": groups},
+        notes=plugins.notes("tasks", "groups"),
+    )
 
 
 def verify(folder: Path | None) -> Report:
@@ -149,7 +153,7 @@ def _contamination_text(name: str, training_rows: int, report: contamination.Rep
 
 
 def _groups() -> list[str]:
-    return plugins.names("groups")
+    return plugins.groups()
 
 
 def _known_group(name: str) -> str:

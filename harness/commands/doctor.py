@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,12 @@ def examine(wanted: str) -> Iterator[Finding]:
     from methods.conformance.checks import checks_of  # noqa: PLC0415
 
     torch.set_num_threads(1)  # the embedded model is too small to be shared between threads
-    names = plugins.names("methods") if wanted == "all" else [wanted]
+    if wanted == "all":
+        names = plugins.usable("methods")
+        for name, fault in plugins.faults("methods").items():
+            yield Finding(name, "can_be_used", "It is imported and is a method.", fault)
+    else:
+        names = [wanted]
     for name, method in [(name, _method(name)) for name in names]:
         for check in checks_of(method):
             claim = (check.__doc__ or "").splitlines()[0]
@@ -57,31 +61,12 @@ def examine(wanted: str) -> Iterator[Finding]:
 
 
 def _method(wanted: str) -> "Method":
-    if wanted.endswith(".py"):
-        return _from_file(Path(wanted))
+    if wanted.endswith(plugins.FILE):
+        return plugins.method(plugins.add("methods", Path(wanted)))
     if wanted not in plugins.names("methods") and not wanted.startswith(plugins.OF_PEFT):
         hint = "Or give the path of a method's file, or `all`."
         raise UserError(unknown("method", wanted, plugins.names("methods"), hint))
     return plugins.method(wanted)
-
-
-def _from_file(path: Path) -> "Method":
-    from methods.contract import Method  # noqa: PLC0415 (start-up time)
-
-    if not path.is_file():
-        raise UserError(f"{path}: there is no such file.")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise UserError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    method = getattr(module, "method", None)
-    if not isinstance(method, Method):
-        raise UserError(f"{path} does not end in `method = Method(...)`; see methods/README.md.")
-    return method
 
 
 def _tiny() -> "PreTrainedModel":

@@ -10,11 +10,16 @@ from results.reports.markdown_table import markdown_table
 
 @dataclass(frozen=True)
 class Report:
-    """The same facts as text and as values; unsound where something is wrong with them."""
+    """The same facts as text and as values; unsound where something is wrong with them.
+
+    Attributes:
+        notes: What a reader must know besides, such as guests that cannot be used.
+    """
 
     text: str
     value: Any
     sound: bool = True
+    notes: Sequence[str] = ()
 
 
 def table(rows: Sequence[dict[str, Any]], *, wide: bool = False) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness import plugins
 from harness.planning.faults import Faults
+from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.scheduling import schedule
@@ -25,8 +26,8 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     planned = faults.of(lambda: plan(request)) or []
     faults.raise_if_any()
     assert make
-    for adjustment in _adjustments(planned):
-        print(f"note: {adjustment}.", file=sys.stderr)
+    for note in [*_adjustments(planned), *left_out(request)]:
+        print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
     try:
         with make(local_slots(slots, visible_gpus())) as running:

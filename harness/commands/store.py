@@ -9,7 +9,7 @@ from harness.commands.report import Report
 from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
 from harness.scoring.texts import OVERLAPS
-from harness.spec.spec import Spec
+from harness.spec.planned import PlannedRun
 from results.errors import ResultsError
 from results.record import Score
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
@@ -69,8 +69,12 @@ def _rescored(folder: RunFolder) -> list[str]:
             "written in format 1, which keeps no gold answers to compare with. Rerun it with "
             "another --store and --runs to have it in the current format."
         )
-    spec, result = Spec(**folder.spec()), folder.result()
+    planned, result = PlannedRun.of(folder), folder.result()
     assert result is not None
+    for file in planned.files:
+        if file.kind == "tasks":
+            plugins.add(file.kind, Path(file.path))
+    spec = planned.spec
     for name in spec.tests:
         if name not in plugins.names("tasks"):
             raise UserError(unknown("benchmark", name, plugins.names("tasks")))

@@ -9,8 +9,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from harness import plugins
 from harness.errors import UserError, unknown
-from harness.planning.parse import MethodRequest
+from harness.planning.parse import RECIPE, MethodRequest
 from harness.planning.source import source_hash
+from harness.spec.recipe import SHARED, Recipe
 from harness.spec.spec import MethodSpec
 from methods.contract import Method, hyperparameters
 from methods.training.layer_selection import LayerSelection
@@ -50,7 +51,8 @@ def _checked(request: MethodRequest, method: Method, known: Iterable[str]) -> di
     faults, overrides = [], {}
     for name, value in request.overrides.items():
         if name not in known:
-            faults.append(unknown(f"field of {request.name}", name, known))
+            recipe = [RECIPE + one for one in Recipe.model_fields if one not in SHARED]
+            faults.append(unknown(f"field of {request.name}", name, [*known, *recipe]))
             continue
         try:
             overrides[name] = _typed(hints[name], value)

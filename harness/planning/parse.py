@@ -1,8 +1,10 @@
 """Reading the words of a request: methods, tasks, seeds, assignments."""
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from harness import plugins
@@ -59,6 +61,8 @@ class Parsed:
 
 def parse(request: Request, faults: Faults) -> Parsed:
     """Read the words of a request, and note what cannot be read."""
+    for option, text in (("--methods", request.methods), ("--tasks", request.tasks)):
+        faults.of(lambda: _check_files(option, split_list(text)))
     methods = faults.each(parse_methods, split_list(request.methods) or [""])
     group, benchmarks = faults.of(lambda: parse_tasks(request.tasks)) or ("", ())
     return Parsed(
@@ -88,14 +92,41 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_methods(text: str) -> tuple[MethodRequest, ...]:
-    """Parse a method, or `all`."""
+    """Parse a method, or `all`, which leaves out the guests that cannot be used."""
     if text == ALL:
-        return tuple(MethodRequest(name, any_size=True) for name in plugins.names("methods"))
+        return tuple(MethodRequest(name, any_size=True) for name in plugins.usable("methods"))
     return (parse_method(text),)
+
+
+def left_out(request: Request) -> list[str]:
+    """Say which methods `all` leaves out, and why."""
+    if ALL not in split_list(request.methods):
+        return []
+    return [*plugins.faults("methods").values(), *plugins.taken("methods")]
+
+
+def _check_files(option: str, texts: Iterable[str]) -> None:
+    """Refuse two files of one name: a run names its method and its benchmarks by it."""
+    files = defaultdict(set)
+    for path in [Path(_called(text)[0]) for text in texts]:
+        if path.suffix == plugins.FILE:
+            files[path.stem].add(path.resolve())
+    for name, paths in files.items():
+        if len(paths) > 1:
+            both = " and ".join(map(str, sorted(paths)))
+            raise UserError(f"{option}: {both} are both called {name!r}. Rename one.")
+
+
+def _called(text: str) -> tuple[str, str]:
+    """Split what precedes the brackets into a name, or the path of a file, and a variant."""
+    name, _, variant = text.partition("[")[0].partition(":")
+    return name.strip(), variant.strip()
 
 
 def parse_method(text: str) -> MethodRequest:
     """Parse `name`, `name:variant`, `peft:TYPE`, each with `[field=value,...]` or without.
+
+    The name may be the path of a file, such as `my/tanh_lora.py`.
 
     >>> parsed = parse_method("lora:rosa-paper[lora_alpha=32,train.lr=2e-4]")
     >>> parsed.name, parsed.variant, parsed.overrides, parsed.train
@@ -103,18 +134,23 @@ def parse_method(text: str) -> MethodRequest:
     >>> parse_method("peft:WAVEFT").name
     'peft:WAVEFT'
     """
-    called, bracket, rest = text.partition("[")
+    _, bracket, rest = text.partition("[")
     if bracket and not rest.endswith("]"):
         raise UserError(f"{text!r}: no closing bracket. Write for example lora[r=64].")
-    name, _, variant = called.partition(":")
+    name, variant = _called(text)
     values = dict(parse_assignment(part) for part in split_list(rest[:-1]))
     own = {key.removeprefix(RECIPE): values.pop(key) for key in [*values] if key.startswith(RECIPE)}
     _check_own(name, own)
     if name == "peft" and variant:
         return MethodRequest(f"peft:{variant}", values, train=own)
+    if name.endswith(plugins.FILE):
+        name = plugins.add("methods", Path(name))
     if name not in plugins.names("methods"):
         known = plugins.names("methods")
-        hint = "Any other tuner of PEFT: peft:TYPE. To add a method: methods/README.md"
+        hint = (
+            "Any other tuner of PEFT: peft:TYPE. A method of your own: the path of its file, such "
+            "as my/method.py; see methods/README.md"
+        )
         raise UserError(unknown("method", name, known, hint))
     return MethodRequest(name, values, variant or None, own)
 
@@ -160,9 +196,12 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
-    """Parse a group, or benchmarks of one group, into the group and the benchmarks."""
+    """Parse a group, or benchmarks of one group, into the group and the benchmarks.
+
+    A benchmark may be the path of its file. Those that are in no group are one of their own.
+    """
+    wanted = [_task(name) for name in split_list(text)]
     groups, benchmarks = plugins.names("groups"), plugins.names("tasks")
-    wanted = split_list(text)
     wrong = [name for name in wanted if name not in {*groups, *benchmarks}]
     if wrong or not wanted:
         known = [*groups, *benchmarks]
@@ -171,6 +210,8 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
     for name in wanted:
         chosen |= dict.fromkeys(plugins.group(name).benchmarks if name in groups else [name])
     owners = {name if name in groups else plugins.group_of(name) for name in wanted}
+    if owners.isdisjoint(groups):
+        owners = {"+".join(sorted(owners))}
     if len(owners) > 1:
         raise UserError(
             f"--tasks {text}: these belong to {len(owners)} groups ({', '.join(sorted(owners))}), "
@@ -178,6 +219,10 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
         )
     group = owners.pop()
     return group, tuple(name for name in plugins.group(group).benchmarks if name in chosen)
+
+
+def _task(text: str) -> str:
+    return plugins.add("tasks", Path(text)) if text.endswith(plugins.FILE) else text
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:

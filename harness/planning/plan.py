@@ -1,7 +1,9 @@
 """From a request to planned runs, in four steps: parse, resolve, check, expand."""
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -11,7 +13,8 @@ from harness.planning.faults import Faults
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, resolve
-from harness.spec.planned import PlannedRun
+from harness.planning.source import task_source, texts
+from harness.spec.planned import PlannedRun, PluginFile
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Precision, Seeds, Spec
 from tasks.data.sets import DataSet
@@ -43,6 +46,8 @@ def expand(
     assert resolved.train
     settings, train = resolved.settings, _described(resolved.train)
     tests = {name: _described(test) for name, test in resolved.tests.items()}
+    sources = task_sources(parsed)
+    benchmark_files = own_files("tasks", parsed.benchmarks)
     folds = range(plugins.group(parsed.group).folds) or [None]
     runs = {}
     for seed, fold, place, method in product(
@@ -66,6 +71,7 @@ def expand(
             weights=weights,
             adapter=adapter,
             seeds=Seeds(init=seed, order=seed, split=seed),
+            task_sources=sources,
         )
         runs[spec.run_id] = PlannedRun(
             spec=spec,
@@ -75,8 +81,30 @@ def expand(
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
             provenance=method.provenance.model_copy(update={"command": request.command}),
+            files=(*own_files("methods", [method.spec.name]), *benchmark_files),
         )
     return list(runs.values())
+
+
+def task_sources(parsed: Parsed) -> dict[str, str]:
+    """Hash the sources of the benchmarks, and of the group, that are no part of the harness."""
+    named: list[tuple[plugins.Kind, str]] = [("tasks", name) for name in parsed.benchmarks]
+    named += [("groups", parsed.group)]
+    found = {f"{kind}/{name}": task_source(kind, name) for kind, name in named}
+    return {name: source for name, source in found.items() if source}
+
+
+def own_files(kind: Literal["methods", "tasks"], names: Iterable[str]) -> tuple[PluginFile, ...]:
+    """Describe the plugins among some that the user gave by path."""
+    return tuple(
+        PluginFile(
+            kind=kind,
+            path=str(path),
+            texts={str(one): digest for one, digest in texts(kind, name).items()},
+        )
+        for name in names
+        if (path := plugins.named_file(kind, name))
+    )
 
 
 def _absolute(path: Path | None) -> str | None:

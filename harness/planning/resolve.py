@@ -1,7 +1,7 @@
 """From names to what they stand for: methods with all fields, backbones, data sets, settings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness import backbones, plugins
 from harness.errors import UserError
@@ -45,6 +45,9 @@ class Resolved:
 
 def resolve(parsed: Parsed, request: Request, faults: Faults) -> Resolved:
     """Find what the names of a request stand for; read and check the data files."""
+    if request.data is not None and not request.data.is_dir():
+        faults.add(f"--data {request.data}: no such folder.")
+        parsed = replace(parsed, group="", benchmarks=())
     places = faults.each(backbones.locate, parsed.backbones)
     specs = faults.each(lambda method: (method, _completed(method, places)), parsed.methods)
     settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, parsed.group))
@@ -91,7 +94,12 @@ def _tests(parsed: Parsed, request: Request, faults: Faults) -> dict[str, DataSe
     """Read the test sets; where folds need all of them, say what could be run without the rest."""
 
     def test_set(name: str) -> tuple[str, DataSet]:
-        return name, load_test(name, plugins.benchmark(name), request.data)
+        found = load_test(name, plugins.benchmark(name), request.data)
+        if not found.rows:
+            raise UserError(
+                f"{name} has no generated sample: name the folder of its data with --data DIR."
+            )
+        return name, found
 
     tests = dict(faults.each(test_set, parsed.benchmarks))
     if 0 < len(tests) < len(parsed.benchmarks) and plugins.group(parsed.group).folds:
@@ -108,6 +116,13 @@ def _train(
     group = plugins.group(parsed.group)
     if not group.folds:
         benchmarks = [plugins.benchmark(name) for name in group.benchmarks]
+        generated = request.data is None and any(one.sample for one in benchmarks)
+        if not (generated or group.train or request.train_data):
+            faults.add(
+                f"{parsed.group} has no training set: name a file with --train-data FILE, or give "
+                "the benchmark a field `train`."
+            )
+            return None
         return faults.of(
             lambda: training_set(parsed.group, group, benchmarks, request.data, request.train_data)
         )

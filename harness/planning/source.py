@@ -5,7 +5,7 @@ they lie. So a mended docstring, comment or error message, a title, a variant or
 renames no run, and a changed formula always does. A method reaches what is named
 
 - in `method = Method(...)`, by the fields in `ROOTS`;
-- in a reached definition, if it lies in `methods` or in the plugin's own package;
+- in a reached definition, if it lies in `methods`, in the plugin's own distribution, or beside it;
 - in what happens when the method's file is imported: in every file that this runs, statements such
   as `register(Config, Tuner)` or a patch of PEFT, and definitions that the project decorates.
 
@@ -15,15 +15,18 @@ because `__init_subclass__` of their base collects them.
 """
 
 import ast
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import Distribution, version
 from pathlib import Path
 from typing import Any
 
 import methods
 from harness import plugins
+from harness.errors import UserError
+from harness.packages import NAMES, installed
 from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
@@ -54,26 +57,73 @@ def source_hash(name: str, *, selects_layers: bool) -> str:
     return hash_of(reached(name) | selection)
 
 
+def task_source(kind: plugins.Kind, name: str) -> str | None:
+    """Hash the source of a guest's benchmark or group; None for one of ours.
+
+    Ours are named by their rows: an extractor that changes is no reason to train again, since
+    `harness rescore` has the answers. A guest's may hold the rows themselves.
+    """
+    return hash_of(_reached(kind, name)) if plugins.is_guest(kind, name) else None
+
+
 def reached(name: str) -> dict[Definition, str]:
     """List what a method reaches, in canonical form."""
-    entry = plugins.entry("methods", name)
-    packages = packages_of(entry.module, plugins.source_path("methods", name))
+    return _reached("methods", name)
+
+
+def _reached(kind: plugins.Kind, name: str) -> dict[Definition, str]:
+    entry = plugins.entry(kind, name)
+    path = plugins.source_path(kind, name)
+    packages = packages_of(entry.module, path, entry.dist)
     return reached_in(packages, entry.module, entry.attr)
 
 
-def packages_of(module: str, path: Path) -> dict[str, Path]:
-    """Say where imports are followed: `methods`, and the package of a file or the files beside it.
+def texts(kind: plugins.Kind, name: str) -> dict[Path, str]:
+    """Give the SHA-256 of a file of the user's, and of all files beside it that it imports.
+
+    Raises:
+        UserError: Python does not import the file that lies beside it, but another one.
+    """
+    module, found = plugins.entry(kind, name).module, dict[Path, str]()
+    files = Files(packages_of(module, plugins.source_path(kind, name)))
+    for one in files.imported_by(module):
+        path = files.path(one.name)
+        if path and path.is_file() and one.name.partition(".")[0] not in METHODS:
+            found[path] = sha256(path.read_bytes()).hexdigest()
+            loaded = getattr(sys.modules.get(one.name), "__file__", None)
+            if one.name != module and loaded and Path(loaded).resolve() != path.resolve():
+                raise UserError(
+                    f"{name} imports {one.name!r}, which is {loaded} and not {path}. Rename {path}."
+                )
+    return found
+
+
+def packages_of(module: str, path: Path, owner: Distribution | None = None) -> dict[str, Path]:
+    """Say where imports are followed: into `methods`, and into what came with the file.
+
+    That is what the same distribution installed, or else what lies beside the file, or beside the
+    package that it is in.
 
     Args:
         module: Dotted name of the file.
         path: The file.
+        owner: The distribution that it belongs to, if any.
 
     Returns:
         By the first part of a dotted name the folder, or the file without its suffix.
     """
-    depth = module.count(".") + (path.name == "__init__.py")
-    beside = {file.stem: file.with_suffix("") for file in path.parent.glob("*.py")}
-    own = {module.partition(".")[0]: path.parents[depth - 1]} if depth else beside
+    top = module.partition(".")[0]
+    if top in METHODS:
+        return METHODS
+    folder = path.parents[module.count(".") + (path.name == "__init__.py")]
+    beside = {one.name: one for one in folder.iterdir() if one.suffix == ".py" or one.is_dir()}
+    listed = installed(owner) if owner else frozenset()
+    if path in listed:
+        parts = {one.relative_to(folder).parts[0] for one in listed if one.is_relative_to(folder)}
+        beside = {name: one for name, one in beside.items() if name in parts}
+    elif owner and not listed:  # no record of what it installed
+        beside = {name: one for name, one in beside.items() if name in (top, f"{top}.py")}
+    own = {one.stem: one.with_suffix("") for one in beside.values() if one.stem not in NAMES}
     return {**own, **METHODS}
 
 

@@ -67,15 +67,22 @@ class Files:
             self._modules[name] = self._read(name)
         return self._modules[name]
 
-    def _read(self, name: str) -> Module | None:
+    def path(self, name: str) -> Path | None:
+        """Find a file by its dotted name; a package without a file of its own is its folder."""
         top, *below = name.split(".")
         if top not in self.packages:
             return None
         place = self.packages[top].joinpath(*below)
         for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
             if file.is_file():
-                return _parsed(name, file.name == "__init__.py", file.read_text("utf-8"))
-        return Module(name) if place.is_dir() else None  # a package without a file of its own
+                return file
+        return place if place.is_dir() else None
+
+    def _read(self, name: str) -> Module | None:
+        path = self.path(name)
+        if path is None or path.is_dir():
+            return Module(name) if path else None
+        return _parsed(name, path.name == "__init__.py", path.read_text("utf-8"))
 
     def imported_by(self, name: str) -> list[Module]:
         """List the files that run where one of them is imported, itself included."""

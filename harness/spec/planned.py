@@ -1,9 +1,12 @@
 """A planned run: a spec, where its parts lie on this machine, and its memory and provenance."""
 
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.errors import UserError
 from harness.spec.spec import Backbone, Spec
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import FORMAT, Head
@@ -52,6 +55,36 @@ class Provenance(BaseModel):
     command: tuple[str, ...] = ()
 
 
+class PluginFile(BaseModel):
+    """A method or benchmark that the user gave by the path of its file.
+
+    Attributes:
+        kind: Which of the two.
+        path: Where the file lies.
+        texts: SHA-256 of it and of the files beside it that it imports, by path.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["methods", "tasks"]
+    path: str
+    texts: dict[str, str]
+
+    def check(self) -> None:
+        """Compare with the files as they are now.
+
+        Raises:
+            UserError: One of them is not there, or not what it was.
+        """
+        for path, planned in self.texts.items():
+            file = Path(path)
+            if not file.is_file() or sha256(file.read_bytes()).hexdigest() != planned:
+                raise UserError(
+                    f"{path} is not what it was when the run was planned. Put it back, or rerun "
+                    "the command to plan with it as it is."
+                )
+
+
 class PlannedRun(BaseModel):
     """A spec with all that one machine needs to run it.
 
@@ -63,6 +96,7 @@ class PlannedRun(BaseModel):
         adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
         provenance: How the recipe was chosen, and the command line.
+        files: The method and the benchmarks that the user gave by path.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -74,6 +108,7 @@ class PlannedRun(BaseModel):
     adjustments: tuple[str, ...] = ()
     memory: Memory = Field(default_factory=Memory)
     provenance: Provenance = Field(default_factory=Provenance)
+    files: tuple[PluginFile, ...] = ()
 
     @property
     def name(self) -> str:

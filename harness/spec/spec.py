@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import SHARED, BatchPlan, Recipe
-from harness.spec.value import Value
+from harness.spec.value import Value, later
 from tasks.contract import Kind
 
 Precision = Literal["float32", "bfloat16"]
@@ -58,6 +58,8 @@ class Spec(Value):
         train_limit: Only so many training rows, from the first on; all if None.
         weights: Precision of the frozen weights.
         adapter: Precision of the trained parameters.
+        task_sources: Hashes of the source of benchmarks and groups that are no part of the
+            harness, by kind and name such as "tasks/zoo".
     """
 
     method: MethodSpec
@@ -74,6 +76,7 @@ class Spec(Value):
     weights: Precision
     adapter: Precision
     seeds: Seeds
+    task_sources: dict[str, str] = later({})
 
     @property
     def run_id(self) -> str:

@@ -3,6 +3,7 @@
 import os
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -39,6 +40,9 @@ def execute(folder: RunFolder) -> None:
             return
         folder.drop_failure()
         planned = PlannedRun.of(folder)
+        for file in planned.files:
+            file.check()
+            plugins.add(file.kind, Path(file.path))
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
         with Journal(folder.events) as journal:

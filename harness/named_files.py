@@ -1,0 +1,42 @@
+"""Files that the user names by their path, each imported as Python runs a script.
+
+The files beside such a file can be imported by it. Two of them may have helpers of one name.
+"""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+_modules: dict[Path, ModuleType] = {}
+
+
+def module_of(path: Path) -> ModuleType:
+    """Import a file, once until it changes; whatever it raises is not caught.
+
+    Its module has a name that no import gives, so that it takes no other module's place.
+    """
+    text = path.read_bytes()
+    if path not in _modules or _modules[path].__dict__["__text__"] != text:
+        _make_way_for(path.parent)
+        name = f"{path.stem} by path"
+        spec = spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        module.__dict__["__text__"] = text
+        sys.modules[name] = module  # dataclasses look their module up
+        spec.loader.exec_module(module)
+        _modules[path] = module
+    return _modules[path]
+
+
+def _make_way_for(folder: Path) -> None:
+    """Have imports look into a folder first, and forget what they found beside other files."""
+    others = {path.parent for path in _modules} - {folder}
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        if file and Path(file).parent in others and not name.endswith(" by path"):
+            del sys.modules[name]
+    place = str(folder)
+    sys.path[:] = [place, *(one for one in sys.path if one != place)]
