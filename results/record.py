@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-Status = Literal["finished", "failed"]
+Status = Literal["finished", "diverged", "failed"]
+"""`diverged`: the training came to a loss that is NaN or infinite, as it would again."""
 
 
 POOLED = "all"
@@ -30,7 +31,7 @@ class Score:
     value: float
     """Shares in [0, 1]; BLEU, ROUGE-L and METEOR in percent; a perplexity as it is.
 
-    Finite: a score of a run that diverged is left out, and tables show the gap.
+    Finite: a perplexity that is not is left out, and tables show the gap.
     """
     n: int
     """Rows; of a perplexity, tokens."""
@@ -42,7 +43,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Run:
-    """One attempt at one spec; a failed one has zeros and empty values for what it did not reach.
+    """One attempt at one spec, with zeros and empty values for what it did not reach.
 
     The JSON-like fields (`seconds`, `spec`, `environment`, `provenance`) hold what `json` gives
     back unchanged. The top-level texts and numbers of `environment` are its summary in captions;
@@ -53,7 +54,7 @@ class Run:
     """16 hex digits, the hash of the spec; several attempts may share it."""
     status: Status
     reason: str
-    """Why it failed; empty for a finished run."""
+    """Why it failed, or at which step it diverged and how; empty for a finished run."""
     started: datetime
     """Aware; the store gives it back in UTC."""
     seconds: Mapping[str, float]
@@ -89,6 +90,11 @@ class Run:
     train_tokens_per_second: float
     folder: str
     scores: tuple[Score, ...]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run came to its end, finished or diverged; a failed one is run again."""
+        return self.status != "failed"
 
     @property
     def metrics(self) -> tuple[str, ...]:

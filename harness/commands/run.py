@@ -9,7 +9,7 @@ from harness.planning.faults import Faults
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
-from harness.scheduling import schedule
+from harness.scheduling import progress, schedule
 from harness.scheduling.slots import local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import tables
@@ -23,7 +23,8 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     """Run what a request asks for and print the table; return the exit status."""
     faults = Faults()
     make = faults.of(lambda: plugins.executor(executor))
-    planned = faults.of(lambda: plan(request)) or []
+    with progress.waiting("planning", progress.console()):
+        planned = faults.of(lambda: plan(request)) or []
     faults.raise_if_any()
     assert make
     for note in [*_adjustments(planned), *left_out(request)]:
@@ -40,20 +41,24 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     found = tables((run for run in store.runs() if run.run_id in ids), own_recipes=own)
     print(formats.render(found, "markdown"))
     print(_summed_up(summary, store_place))
-    return 1 if summary.failed else 0
+    return 1 if summary.failed or summary.diverged else 0
 
 
 def preview(request: Request, store_place: str) -> str:
     """List the runs that a request asks for, and which of them are stored."""
     planned = plan(request)
-    known = Reader(store_place).finished_ids() if _exists(store_place) else set()
-    lines = [
-        f"{run.spec.run_id}  {run.name}{'  (stored)' * (run.spec.run_id in known)}"
-        for run in planned
-    ]
+    known = _stored(store_place) if _exists(store_place) else {}
+    lines = [f"{run.spec.run_id}  {run.name}{known.get(run.spec.run_id, '')}" for run in planned]
     left = sum(run.spec.run_id not in known for run in planned)
     marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
     return "\n".join([*lines, f"{len(planned)} runs, {left} to do.", *marks])
+
+
+def _stored(store_place: str) -> dict[str, str]:
+    """Say of each run that needs not be run again why."""
+    store = Reader(store_place)
+    finished = dict.fromkeys(store.finished_ids(), "  (stored)")
+    return dict.fromkeys(store.diverged_ids(), "  (diverged)") | finished
 
 
 def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
@@ -70,6 +75,10 @@ def _summed_up(summary: schedule.Summary, store_place: str) -> str:
         lines.append(f"{summary.cancelled} were cancelled.")
     if summary.elsewhere:
         lines.append(f"{summary.elsewhere} are being run by another process.")
+    lines += [
+        f"{run_id} diverged and is not run again: `harness show {run_id}` says where."
+        for run_id in summary.diverged
+    ]
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What long work shows: a live table on a terminal, plain lines elsewhere.
+"""What long work shows: a live table on a terminal, a line for each phase elsewhere.
 
 Workers report by the events file of their run folder; this reads what they append.
 """
@@ -8,75 +8,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
-from results.runfolder.events import read_new
+from harness.scheduling.times import clock, duration, time_of_day
+from harness.scheduling.watched import Watched
+from harness.spec.outcome import Status
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Event
 
-PLAIN_SECONDS = 15
-"""How often plain output says how far a run is."""
-
-
-NOTHING = Event(time=0.0)
-"""What is known before the first event."""
-
-
-@dataclass
-class Watched:
-    """A run, as far as its events tell.
-
-    Attributes:
-        since: When it was put up; earlier events are of an earlier attempt.
-        started: When it was first seen at work; None before.
-    """
-
-    folder: RunFolder
-    name: str
-    since: float = field(default_factory=time.time)
-    started: float | None = None
-    offset: int = 0
-    latest: Event = NOTHING
-    first_step: Event | None = None
-
-    def update(self) -> None:
-        """Read the events that are new since the last look."""
-        events, self.offset = read_new(self.folder.events, self.offset)
-        for event in events:
-            if event.time < self.since - 1:
-                continue
-            if event.phase:
-                self.latest, self.first_step = event, None
-            else:
-                self.latest = self.latest.model_copy(update=event.model_dump(exclude_none=True))
-            if event.tokens is not None and self.first_step is None:
-                self.first_step = event
-
-    @property
-    def phase(self) -> str:
-        """What the run is doing."""
-        return self.latest.phase or "start"
-
-    def describe(self) -> dict[str, str]:
-        """Say how far the phase is: place, loss, speed and time left."""
-        event, first = self.latest, self.first_step
-        if not event.of:
-            return {}
-        done = event.done if event.step is None else event.step
-        facts = {"done": f"{event.benchmark or 'step'} {done}/{event.of}"}
-        if event.loss is not None:
-            facts["loss"] = f"{event.loss:.3f}"
-        spent = event.time - first.time if first else 0
-        if first and spent:
-            tokens, steps = (event.tokens or 0) - (first.tokens or 0), event.step or 0
-            facts["tokens/s"] = f"{tokens / spent:,.0f}"
-            left = spent / (steps - (first.step or 0)) * (event.of - steps)
-            facts["left"] = duration(left)
-        return facts
+COLUMNS = ("run", "phase", "clock", "done", "loss", "tokens/s", "left")
+"""The last four are the facts of `Watched.describe`."""
 
 
 class Display:
@@ -84,34 +28,123 @@ class Display:
 
     def __init__(self, total: int, console: Console) -> None:
         self.total, self.console = total, console
-        self.done = self.failed = 0
+        self.started = time.time()
+        self.ended: dict[Status, int] = {}
         self.seconds: list[float] = []
         self._lock = threading.Lock()
         self._runs: dict[str, tuple[Watched, Callable[[], bool]]] = {}
+
+    @property
+    def done(self) -> int:
+        """How many runs have ended."""
+        return sum(self.ended.values())
 
     def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
         """Show a run from the moment when `running` says that it is at work."""
         with self._lock:
             self._runs[str(folder.path)] = Watched(folder, name), running
 
-    def end(self, folder: RunFolder, note: str, failed: bool) -> None:
+    def end(self, folder: RunFolder, note: str, status: Status) -> None:
         """Count a run that ended, and say how."""
         with self._lock:
             watched, _ = self._runs.pop(str(folder.path))
-            self.done, self.failed = self.done + 1, self.failed + failed
-            # Between two looks, a run may start and end.
-            self.seconds.append(time.time() - watched.started if watched.started else 0.0)
-        self.console.print(f"[{self.done}/{self.total}] {watched.name}: {note}", highlight=False)
+            self.ended[status] = self.ended.get(status, 0) + 1
+            if watched.started:  # between two looks, a run may start and end
+                self.seconds.append(time.time() - watched.started)
+            self._say_phases(watched)
+        self._say(f"[{self.done}/{self.total}] {watched.name}: {note}")
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Keep the display up to date while the work within goes on."""
-        if self.console.is_terminal:
-            with Live(get_renderable=self.render, console=self.console, refresh_per_second=2):
+        """Keep the display up to date while the work within goes on; leave its sum."""
+        try:
+            with self._live() if self.console.is_terminal else self._in_lines():
                 yield
-            return
+        finally:
+            self._say(f"{self._counted()} in {clock(time.time() - self.started)}")
+
+    def render(self) -> Group:
+        """Draw the clock, the counts and the runs at work, no wider than the terminal."""
+        running = self._running()
+        title = f"{clock(time.time() - self.started)}  {self._counted()}{self._left(running)}"
+        drawn = Text(title, no_wrap=True, overflow="ellipsis")
+        if not running:
+            return Group(drawn)
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for column in COLUMNS:
+            table.add_column(column, no_wrap=True, overflow="ellipsis")
+        for watched in running:
+            facts = watched.describe()
+            spent = clock(time.time() - (watched.started or self.started))
+            cells = [facts.get(key, "") for key in COLUMNS[3:]]
+            table.add_row(watched.name, watched.phase, spent, *cells)
+        return Group(drawn, table)
+
+    def _counted(self) -> str:
+        """Say how many runs have ended, and how many of them otherwise than with a result."""
+        others = [
+            f", {count} {status}" for status, count in self.ended.items() if status != "finished"
+        ]
+        return f"{self.done} of {self.total} runs done{''.join(others)}"
+
+    def _left(self, running: list[Watched]) -> str:
+        """Say how long the rest of the grid takes, as far as runs or phases tell."""
+        now = time.time()
+        spent = [now - (watched.started or now) for watched in running]
+        if self.seconds:
+            mean = sum(self.seconds) / len(self.seconds)
+            word = "about"
+        else:
+            # Until a run has ended, all that is known is the rest of a phase.
+            known = [(watched.left, one) for watched, one in zip(running, spent, strict=True)]
+            mean = max((left + one for left, one in known if left is not None), default=0.0)
+            word = "at least"
+        waiting = self.total - self.done - len(running)
+        left = (sum(max(0.0, mean - one) for one in spent) + waiting * mean) / max(1, len(running))
+        return f", {word} {duration(left)} left" if left else ""
+
+    def _running(self) -> list[Watched]:
+        """List the runs at work, up to date."""
+        with self._lock:
+            for watched, running in self._runs.values():
+                if watched.started is None and running():
+                    watched.started = time.time()
+            at_work = [watched for watched, _ in self._runs.values() if watched.started]
+            for watched in at_work:
+                self._say_phases(watched)
+        return at_work
+
+    def _say_phases(self, watched: Watched) -> None:
+        """Read what is new of a run; where there is no terminal, say which phases it began."""
+        for when, phase in watched.update():
+            if not self.console.is_terminal:
+                self._say(f"{watched.name}: {phase}", when)
+
+    def _say(self, line: str, when: float | None = None) -> None:
+        """Print a line; where there is no terminal, with the time of day."""
+        stamp = "" if self.console.is_terminal else f"{time_of_day(when or time.time())} "
+        self.console.print(f"{stamp}{line}", highlight=False)
+
+    @contextmanager
+    def _live(self) -> Iterator[None]:
+        # Transient: what stays on the screen is how each run ended, and the sum.
+        with Live(
+            get_renderable=self.render,
+            console=self.console,
+            refresh_per_second=2,
+            transient=True,
+        ):
+            yield
+
+    @contextmanager
+    def _in_lines(self) -> Iterator[None]:
         stop = threading.Event()
-        thread = threading.Thread(target=self._print_lines, args=(stop,), daemon=True)
+
+        def look() -> None:
+            while not stop.wait(0.5):
+                self._running()
+
+        thread = threading.Thread(target=look, daemon=True)
         thread.start()
         try:
             yield
@@ -119,65 +152,21 @@ class Display:
             stop.set()
             thread.join()
 
-    def render(self) -> Table:
-        """Draw the runs at work."""
-        running = self._running()
-        table = Table(
-            title=self._title(len(running)), title_justify="left", box=None, padding=(0, 2, 0, 0)
-        )
-        for column in ("run", "phase", "done", "loss", "tokens/s", "left"):
-            table.add_column(column)
-        for watched in running:
-            facts = watched.describe()
-            cells = [facts.get(key, "") for key in ("done", "loss", "tokens/s", "left")]
-            table.add_row(watched.name, watched.phase, *cells)
-        return table
 
-    def _title(self, running: int) -> str:
-        title = f"{self.done} of {self.total} runs done"
-        if self.failed:
-            title += f", {self.failed} failed"
-        if self.seconds and self.done < self.total:
-            # Runs at work are on average half done.
-            mean = sum(self.seconds) / len(self.seconds)
-            left = mean * (self.total - self.done - running / 2) / max(1, running)
-            title += f", about {duration(left)} left"
-        return title
-
-    def _running(self) -> list[Watched]:
-        """List the runs at work, up to date."""
-        with self._lock:
-            runs = list(self._runs.values())
-        for watched, running in runs:
-            if watched.started is None and running():
-                watched.started = time.time()
-        at_work = [watched for watched, _ in runs if watched.started]
-        for watched in at_work:
-            watched.update()
-        return at_work
-
-    def _print_lines(self, stop: threading.Event) -> None:
-        said: dict[str, tuple[str, float]] = {}
-        while not stop.wait(0.5):
-            for watched in self._running():
-                phase, when = said.get(watched.name, ("", 0.0))
-                if phase != watched.phase or time.time() - when > PLAIN_SECONDS:
-                    said[watched.name] = (watched.phase, time.time())
-                    facts = (f"{key} {value}" for key, value in watched.describe().items())
-                    line = ", ".join([watched.phase, *facts])
-                    self.console.print(f"{watched.name}: {line}", highlight=False)
-
-
-def duration(seconds: float) -> str:
-    """Write seconds for a reader.
-
-    >>> duration(42), duration(200), duration(9000)
-    ('42 s', '3 min', '2.5 h')
-    """
-    for unit, digits, name in ((3600, 1, "h"), (60, 0, "min")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.{digits}f} {name}"
-    return f"{seconds:.0f} s"
+@contextmanager
+def waiting(what: str, console: Console) -> Iterator[None]:
+    """Show on a terminal what the work within is, with a clock, and leave nothing behind."""
+    if not console.is_terminal:
+        yield
+        return
+    started = time.time()
+    with Live(
+        get_renderable=lambda: Text(f"{clock(time.time() - started)}  {what}"),
+        console=console,
+        refresh_per_second=2,
+        transient=True,
+    ):
+        yield
 
 
 def console() -> Console:

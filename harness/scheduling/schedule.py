@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from harness.scheduling.executors.contract import Executor, Job, Outcome
-from harness.scheduling.progress import Display, console, duration
+from harness.scheduling.progress import Display, console
+from harness.scheduling.times import duration
 from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.reports import prose
@@ -22,6 +23,7 @@ class Summary:
     Attributes:
         stored: Runs that were in the store, or whole in their folder, before.
         finished: Runs that finished now.
+        diverged: Ids of the runs that diverged, now or before.
         failed: Ids of the runs that failed now.
         elsewhere: Runs that another process is working on.
         cancelled: Runs that the user cancelled.
@@ -29,6 +31,7 @@ class Summary:
 
     stored: int = 0
     finished: int = 0
+    diverged: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     elsewhere: int = 0
     cancelled: int = 0
@@ -44,11 +47,13 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
         executor: Where they run. It is left open.
     """
     todo, summary = [], Summary()
-    known = store.finished_ids()
+    finished, diverged = store.finished_ids(), store.diverged_ids()
     for one in planned:
         folder = RunFolder(root / one.spec.run_id)
-        if one.spec.run_id in known or _restored(folder, store):
+        if one.spec.run_id in finished | diverged or _restored(folder, store):
             summary.stored += 1
+            if one.spec.run_id in diverged or folder.diverged:
+                summary.diverged.append(one.spec.run_id)
         else:
             folder.create(*one.kept)
             todo.append((folder, one.name))
@@ -58,8 +63,8 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
 
 
 def _restored(folder: RunFolder, store: Store) -> bool:
-    """Store a run that finished without being stored: another process was ended in between."""
-    if not folder.finished:
+    """Store a run that ended without being stored: another process was ended in between."""
+    if not folder.ended:
         return False
     found = record_of(folder)
     assert found is not None
@@ -78,7 +83,7 @@ def _execute(
             display.expect(folder, name, partial(_running, executor, job))
         for outcome in executor.outcomes():
             note = _note(outcome, store, summary)
-            display.end(outcome.folder, note, failed=outcome.status == "failed")
+            display.end(outcome.folder, note, outcome.status)
 
 
 def _running(executor: Executor, job: Job) -> bool:
@@ -99,6 +104,9 @@ def _note(outcome: Outcome, store: Store, summary: Summary) -> str:
     if outcome.status == "failed":
         summary.failed.append(ended.run_id)
         return f"failed: {ended.reason}"
+    if outcome.status == "diverged":
+        summary.diverged.append(ended.run_id)
+        return f"diverged at {ended.reason}"
     summary.finished += 1
     number = overall(ended)
     scored = prose.overall(number) if number else "no score"

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-Status = Literal["finished", "failed", "elsewhere", "cancelled"]
-"""`elsewhere`: another process works in the run folder. `cancelled`: the user ended it."""
+Status = Literal["finished", "diverged", "failed", "elsewhere", "cancelled"]
+"""`diverged`: the training came to a loss that is not finite. `elsewhere`: another process works in
+the run folder. `cancelled`: the user ended it."""
 
 FAILED = 1
 ELSEWHERE = 75

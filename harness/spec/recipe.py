@@ -51,7 +51,7 @@ class Recipe(Value):
     epochs: int = Field(3, ge=1)
     batch_size: int = Field(2, ge=1)
     accumulation_steps: int = Field(2, ge=1)
-    max_grad_norm: float = Field(1.0, gt=0)
+    max_grad_norm: float = Field(1.0, gt=0, allow_inf_nan=False)
     validation_rows: int = Field(300, ge=1)
     validations_per_epoch: int = Field(2, ge=1)
     patience: int = Field(0, ge=0)

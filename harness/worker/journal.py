@@ -16,7 +16,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._log = EventLog(path)
-        self._outer: list[str] = []
+        self._outer: list[dict[str, Any]] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
     def __enter__(self) -> "Journal":
@@ -30,10 +30,16 @@ class Journal:
         self._log.append(Event(time=round(time.time(), 3), **facts))
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Time a phase; the time of a phase within it does not count for it."""
-        self.write(phase=name)
-        self._outer.append(name)
+    def phase(self, name: str, **facts: Any) -> Iterator[None]:
+        """Time a phase; the time of a phase within it does not count for it.
+
+        Args:
+            name: By which its seconds are added up.
+            facts: What else its event says, such as the benchmark.
+        """
+        begun = {"phase": name, **facts}
+        self.write(**begun)
+        self._outer.append(begun)
         start = time.perf_counter()
         try:
             yield
@@ -42,5 +48,5 @@ class Journal:
             self._outer.pop()
             self.seconds[name] += spent
             if self._outer:
-                self.seconds[self._outer[-1]] -= spent
-                self.write(phase=self._outer[-1])
+                self.seconds[self._outer[-1]["phase"]] -= spent
+                self.write(**self._outer[-1])

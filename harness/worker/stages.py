@@ -19,16 +19,17 @@ from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
 from harness.worker.model import adapted, load, peak_memory_bytes
 from harness.worker.training.batches import Training
+from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import size
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Result, TrainRecord
+from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
 
 
 def execute(folder: RunFolder) -> None:
-    """Take the run of `folder` to its result.
+    """Take the run of `folder` to its end: to its result, or to where its training diverged.
 
     Raises:
         AlreadyRunningError: Another process works in the folder.
@@ -36,7 +37,7 @@ def execute(folder: RunFolder) -> None:
     started = time.time()
     quiet_and_deterministic()
     with folder.locked():
-        if folder.finished:
+        if folder.ended:
             return
         folder.drop_failure()
         planned = PlannedRun.of(folder)
@@ -46,15 +47,23 @@ def execute(folder: RunFolder) -> None:
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
         with Journal(folder.events) as journal:
-            facts = Stages(folder, planned, journal).run()
-            result = Result(
-                started=started,
-                seconds={**journal.seconds, "wall": time.time() - started},
-                environment_id=described.identity,
-                **facts,
-            )
-            folder.write_result(result)
-            journal.write(phase="finished")
+            stages = Stages(folder, planned, journal)
+            facts: dict[str, Any]
+            try:
+                facts, ending = stages.run(), "finished"
+            except DivergedError as error:
+                facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
+            facts |= {
+                "started": started,
+                "seconds": {**journal.seconds, "wall": time.time() - started},
+                "environment_id": described.identity,
+                **stages.size(),
+            }
+            if ending == "finished":
+                folder.write_result(Result(**facts))
+            else:
+                folder.write_divergence(Divergence(**facts))
+            journal.write(phase=ending)
 
 
 def quiet_and_deterministic() -> None:
@@ -74,30 +83,40 @@ class Stages:
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
+        self.model: Any = None
 
     def run(self) -> dict[str, Any]:
-        """Load, adapt, train, generate and score; return the facts of the result."""
+        """Load, adapt, train, generate and score; return the facts of the result.
+
+        Raises:
+            DivergedError: The training came to a loss that is not finite.
+        """
         resumed = self.folder.train_record() is not None
         with self.journal.phase("load"):
             tokenizer, base = load(self.planned)
         with self.journal.phase("adapt"):
-            model = adapted(self.planned, base, self.folder.adapter if resumed else None)
+            self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
         if self.method.trains and not resumed:
-            self.train(model, tokenizer)
+            self.train(self.model, tokenizer)
         for name in self.spec.tests:
-            self.evaluate(name, Answering(self.planned, model, tokenizer, self.journal))
+            self.evaluate(name, Answering(self.planned, self.model, tokenizer, self.journal))
         with self.journal.phase("score"):
             judged = score(self.folder, self.spec)
-        parameters = size(model)
         weights = self.folder.adapter / "adapter_model.safetensors"
         return {
             "resumed": resumed,
-            "trainable_parameters": parameters.trainable,
-            "total_parameters": parameters.total,
             "adapter_bytes": weights.stat().st_size if self.method.trains else 0,
-            "peak_memory_bytes": peak_memory_bytes(),
             "scores": judged.scores,
             "flags": judged.flags,
+        }
+
+    def size(self) -> dict[str, int]:
+        """Count parameters, and the memory that the run has taken."""
+        parameters = size(self.model)
+        return {
+            "trainable_parameters": parameters.trainable,
+            "total_parameters": parameters.total,
+            "peak_memory_bytes": peak_memory_bytes(),
         }
 
     def train(self, model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -155,15 +174,15 @@ class Stages:
         """Generate the answers of a benchmark, and take its likelihoods."""
         benchmark, tested = plugins.benchmark(name), self.rows.tests[name]
         if not self.folder.has_generations(name):
-            with self.journal.phase("generate"):
+            with self.journal.phase("generate", benchmark=name):
                 generations = answering.generations(name, tested, self.rows.train)
                 self.folder.write_generations(name, generations)
         weighed = bool(benchmark.options) or not benchmark.extractors
         if weighed and not self.folder.has_likelihoods(name):
-            with self.journal.phase("likelihood"):
+            with self.journal.phase("likelihood", benchmark=name):
                 found = (
                     answering.options(name, tested)
                     if benchmark.options
-                    else answering.references(tested)
+                    else answering.references(name, tested)
                 )
                 self.folder.write_likelihoods(name, found)

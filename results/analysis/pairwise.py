@@ -89,7 +89,7 @@ def _require_known(runs: Sequence[Run], first: str, second: str) -> None:
 
 
 def _of_methods(runs: Sequence[Run], *methods: str) -> list[Run]:
-    return [run for run in runs if run.method in methods and run.status == "finished"]
+    return [run for run in runs if run.method in methods and run.ended]
 
 
 def _pairs(runs: Sequence[Run], first: str, second: str) -> Iterator[list[Run]]:

@@ -70,7 +70,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Comparable:
-    """The finished runs of one setting in one environment, by backbone and method."""
+    """The runs of one setting in one environment that ended, by backbone and method."""
 
     conditions: Conditions
     runs: tuple[Run, ...]
@@ -81,14 +81,15 @@ class Comparable:
 
 
 def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparable]:
-    """Sort the finished runs by what must agree to be compared, the newest first.
+    """Sort the runs that ended by what must agree to be compared, the newest first.
 
     That is group, setting, environment, whether the test rows are those of a fold and, unless
     each method has its own, the recipe. Runs that differ in any of these never share a table,
-    hence never an average or a test. Untrained runs belong to every recipe.
+    hence never an average or a test. Untrained runs belong to every recipe. A run that diverged
+    keeps its place among the others and has no number.
     """
-    finished = [run for run in runs if run.status == "finished"]
-    newest_first = sorted(finished, key=lambda run: (run.started, run.run_id), reverse=True)
+    ended = [run for run in runs if run.ended]
+    newest_first = sorted(ended, key=lambda run: (run.started, run.run_id), reverse=True)
     settings = _grouped(
         newest_first,
         lambda run: (run.group, run.setting, run.environment_id, run.fold is None),

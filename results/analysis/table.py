@@ -44,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Table:
-    """All runs that finished under one setting in one environment, in one metric."""
+    """All runs that ended under one setting in one environment, in one metric."""
 
     conditions: Conditions
     metric: Metric

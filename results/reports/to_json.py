@@ -1,4 +1,4 @@
-"""Any value of this package as JSON, with every number as it is."""
+"""Any value of this package as strict JSON, with every number as it is."""
 
 import json
 from dataclasses import asdict
@@ -9,15 +9,20 @@ from typing import Any
 def to_json(value: Any) -> str:
     """Write frozen values, or lists of them, as indented JSON.
 
+    A number that is not finite is one of the texts "NaN", "Infinity" and "-Infinity", as in run
+    folders: JSON has no such numbers, and other programs refuse a file that holds them bare.
+
     >>> from results.statistics.test import Undefined
-    >>> print(to_json([Undefined("one seed")]))
+    >>> print(to_json([Undefined("one seed"), float("inf")]))
     [
       {
         "reason": "one seed"
-      }
+      },
+      "Infinity"
     ]
     """
-    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    plain = json.loads(json.dumps(value, default=_plain), parse_constant=str)
+    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from results.runfolder import files, format_1
 from results.runfolder.files import RunFolderError
 from results.runfolder.values import (
     FORMAT,
+    Divergence,
     Environment,
     Failure,
     FileValue,
@@ -189,6 +190,24 @@ class RunFolder:
     def write_result(self, result: Result) -> None:
         """Write what the run came to: from now on it is finished."""
         self._write("result.json", result)
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the training diverged, which is an ending too."""
+        return self._has("divergence.json")
+
+    def divergence(self) -> Divergence | None:
+        """Read where the training diverged; None if it did not."""
+        return self._read("divergence.json", Divergence) if self.diverged else None
+
+    def write_divergence(self, divergence: Divergence) -> None:
+        """Write where the training diverged: from now on the run has ended."""
+        self._write("divergence.json", divergence)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run came to its end, with a result or without: it is not run again."""
+        return self.finished or self.diverged
 
     @property
     def failed(self) -> bool:

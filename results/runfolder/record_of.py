@@ -3,14 +3,14 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from results.record import Run
+from results.record import Run, Status
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Failure, Result
+from results.runfolder.values import Divergence, Failure, Result
 
 
 def record_of(folder: RunFolder) -> Run | None:
-    """Read a run folder as a record; None while there is neither a result nor a failure."""
-    ended = folder.result() or folder.failure()
+    """Read a run folder as a record; None while nothing says how an attempt ended."""
+    ended = folder.result() or folder.divergence() or folder.failure()
     return None if ended is None else _record(folder, ended)
 
 
@@ -19,14 +19,15 @@ def folders(root: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(root.glob("*/spec.json"))]
 
 
-def _record(folder: RunFolder, ended: Result | Failure) -> Run:
+def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     head, environment = folder.head(), folder.environment()
     training = folder.train_record()
     result = ended if isinstance(ended, Result) else None
+    reached = None if isinstance(ended, Failure) else ended
     return Run(
         run_id=head.run_id,
-        status="finished" if result else "failed",
-        reason=ended.reason if isinstance(ended, Failure) else "",
+        status=_status(ended),
+        reason=_reason(ended),
         started=datetime.fromtimestamp(ended.started, UTC),
         seconds=dict(ended.seconds),
         group=head.group,
@@ -43,12 +44,24 @@ def _record(folder: RunFolder, ended: Result | Failure) -> Run:
         spec=folder.spec(),
         provenance=dict(head.provenance),
         environment=environment.model_dump(mode="json", exclude_none=True) if environment else {},
-        environment_id=result.environment_id if result else "",
-        trainable_parameters=result.trainable_parameters if result else 0,
-        total_parameters=result.total_parameters if result else 0,
+        environment_id=reached.environment_id if reached else "",
+        trainable_parameters=reached.trainable_parameters if reached else 0,
+        total_parameters=reached.total_parameters if reached else 0,
         adapter_bytes=result.adapter_bytes if result else 0,
-        peak_memory_bytes=result.peak_memory_bytes if result else 0,
+        peak_memory_bytes=reached.peak_memory_bytes if reached else 0,
         train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),
         scores=result.scores if result else (),
     )
+
+
+def _status(ended: Result | Divergence | Failure) -> Status:
+    if isinstance(ended, Result):
+        return "finished"
+    return "diverged" if isinstance(ended, Divergence) else "failed"
+
+
+def _reason(ended: Result | Divergence | Failure) -> str:
+    if isinstance(ended, Result):
+        return ""
+    return f"step {ended.step}: {ended.reason}" if isinstance(ended, Divergence) else ended.reason

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from results.runfolder.values import (
+    Divergence,
     Environment,
     Event,
     Failure,
@@ -28,6 +29,7 @@ FILES: Mapping[str, tuple[type[FileValue], ...]] = {
     "likelihoods/NAME.jsonl": (OptionLikelihoods, ReferenceLikelihood),
     "verdicts/NAME.jsonl": (Verdict,),
     "result.json": (Result,),
+    "divergence.json": (Divergence,),
     "failure.json": (Failure,),
 }
 """What each file holds, in the order in which they are written; a `jsonl` file, in each line."""

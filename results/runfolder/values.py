@@ -101,15 +101,15 @@ class Event(FileValue):
     time: float
     """Seconds since the epoch."""
     phase: str | None = None
-    """The phase that begins here; "finished" ends the run."""
+    """The phase that begins here; "finished" and "diverged" end the run."""
     benchmark: str | None = None
-    """The benchmark whose answers are generated."""
+    """The benchmark whose answers are generated, or whose likelihoods are taken."""
     step: int | None = None
     """Optimizer steps done."""
     done: int | None = None
-    """Answers done."""
+    """Answers or likelihoods done."""
     of: int | None = None
-    """Steps or answers in all."""
+    """Steps, answers or likelihoods in all."""
     loss: float | None = None
     """Mean per token of the step, in nats."""
     auxiliary_loss: float | None = None
@@ -229,6 +229,27 @@ class Result(FileValue):
     """One for each benchmark, metric and extractor."""
     flags: tuple[str, ...]
     """What is suspicious of the answers, in sentences."""
+
+
+class Divergence(FileValue):
+    """Where the training diverged: an ending like a result, but without numbers."""
+
+    started: float
+    """When the attempt began, in seconds since the epoch."""
+    seconds: Mapping[str, float]
+    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    environment_id: str
+    """The hash of what may move a number in `environment.json`."""
+    trainable_parameters: int
+    """Parameters that the method trains."""
+    total_parameters: int
+    """Parameters of backbone and method."""
+    peak_memory_bytes: int
+    """Most memory in use: of the GPU, or of the process where there is none."""
+    step: int
+    """The optimizer step, from 1, after which there was no finite number."""
+    reason: str
+    """Which number was not finite, and what it was instead."""
 
 
 class Failure(FileValue):

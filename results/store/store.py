@@ -62,10 +62,17 @@ class Reader:
         return found[0]
 
     def finished_ids(self) -> set[str]:
-        """List the ids of the runs that need not be run again."""
-        finished = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == "finished")
+        """List the ids of the runs that finished."""
+        return self._ids("finished")
+
+    def diverged_ids(self) -> set[str]:
+        """List the ids of the runs that diverged: like the finished, they are not run again."""
+        return self._ids("diverged")
+
+    def _ids(self, status: Status) -> set[str]:
+        wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
         with self._database.transaction() as connection:
-            return set(connection.scalars(finished))
+            return set(connection.scalars(wanted))
 
     def _no_run(self, prefix: str) -> str:
         newest = list(dict.fromkeys(run.run_id for run in self.runs()))

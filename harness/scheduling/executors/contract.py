@@ -51,9 +51,9 @@ class Executor(ABC):
     in its own job. Whatever ended it (an exception, an exit status, a signal, the death of the
     machine that it ran on), its folder holds a failure record with the reason before its outcome
     is given; `outcome_of` writes one where the worker could not. A run is finished if, and only
-    if, its result file is there. A run whose folder another process holds is `elsewhere`, and its
-    folder is left alone. Only an error of the executor itself, such as a full disk, is raised, by
-    `outcomes`.
+    if, its result file is there, and diverged if that of a divergence is. A run whose folder
+    another process holds is `elsewhere`, and its folder is left alone. Only an error of the
+    executor itself, such as a full disk, is raised, by `outcomes`.
 
     **The end of a run.** When an outcome is given, no process of that attempt is left: the lock
     of its folder is free, and the caller may submit the folder again in another job.
@@ -129,6 +129,8 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
         return Outcome(folder, "elsewhere")
     if folder.finished:  # written last, so whatever came after it took nothing away
         return Outcome(folder, "finished")
+    if folder.diverged:
+        return Outcome(folder, "diverged")
     if exit_status < 0:
         folder.note_failure(f"The worker was ended by {_signal(-exit_status)}")
     elif not folder.failed:

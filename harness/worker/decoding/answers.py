@@ -1,6 +1,6 @@
 """Generations of a model for a benchmark, and its likelihoods of options and references."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,11 +36,8 @@ class Answering:
         with self.journal.phase("contamination"):
             known = contaminated((row.question for row in train), [row.question for row in rows])
 
-        def progress(done: int, of: int) -> None:
-            self.journal.write(benchmark=name, done=done, of=of)
-
         plan, pad = spec.generate, encode.pad_token(self.tokenizer)
-        answers = generate(self.model, prompts, plan, spec.protocol, pad, progress)
+        answers = generate(self.model, prompts, plan, spec.protocol, pad, self._progress(name))
         spoken = self.tokenizer.batch_decode(
             [answer.tokens for answer in answers], skip_special_tokens=True
         )
@@ -72,26 +69,31 @@ class Answering:
             for prompt, options in zip(prompts, offered, strict=True)
             for _ in options
         ]
-        scored = iter(self._likelihoods(examples))
+        scored = iter(self._likelihoods(name, examples))
         return [
             OptionLikelihoods(id=row.id, options={gold: -next(scored).answer for gold in options})
             for row, options in zip(rows, offered, strict=True)
         ]
 
-    def references(self, rows: Sequence[Row]) -> list[ReferenceLikelihood]:
+    def references(self, name: str, rows: Sequence[Row]) -> list[ReferenceLikelihood]:
         """Give the likelihood of each reference, cut where the model can read no further."""
         limit = self._positions
         examples = encode.encoded(rows, self.tokenizer, self.planned.spec.protocol)
         read = [encode.Example(whole.ids[:limit], whole.prompt_tokens) for whole in examples]
         return [
             ReferenceLikelihood(id=row.id, cut=len(whole.ids) > limit, **asdict(likelihood))
-            for row, whole, likelihood in zip(rows, examples, self._likelihoods(read), strict=True)
+            for row, whole, likelihood in zip(
+                rows, examples, self._likelihoods(name, read), strict=True
+            )
         ]
 
     @property
     def _positions(self) -> int:
         return int(self.model.config.max_position_embeddings)
 
-    def _likelihoods(self, examples: Sequence[encode.Example]) -> Any:
-        pad = encode.pad_token(self.tokenizer)
-        return likelihoods(self.model, examples, pad, self.planned.memory.likelihood_tokens)
+    def _likelihoods(self, name: str, examples: Sequence[encode.Example]) -> Any:
+        pad, tokens = encode.pad_token(self.tokenizer), self.planned.memory.likelihood_tokens
+        return likelihoods(self.model, examples, pad, tokens, self._progress(name))
+
+    def _progress(self, name: str) -> Callable[[int, int], None]:
+        return lambda done, of: self.journal.write(benchmark=name, done=done, of=of)

@@ -1,6 +1,6 @@
 """How likely a model finds given answers: of options, and of references for perplexity."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,11 @@ class Likelihood:
 
 @torch.inference_mode()
 def likelihoods(
-    model: Any, examples: Sequence[Example], pad: int, batch_tokens: int
+    model: Any,
+    examples: Sequence[Example],
+    pad: int,
+    batch_tokens: int,
+    progress: Callable[[int, int], None],
 ) -> list[Likelihood]:
     """Score each text in one forward pass, several at a time, in the order of `examples`.
 
@@ -39,6 +43,7 @@ def likelihoods(
         pad: The token on the right of shorter texts, hidden by the attention mask.
         batch_tokens: Tokens of one forward pass, padding included: the logits of a large
             vocabulary fill a GPU. A longer text is a batch of its own.
+        progress: Called after each batch with texts done and texts in all.
     """
     model.eval()
     found: dict[int, Likelihood] = {}
@@ -49,6 +54,7 @@ def likelihoods(
         order, places = order[:-size], order[-size:]
         batch = [examples[place] for place in places]
         found |= dict(zip(places, _batch(model, batch, pad), strict=True))
+        progress(len(found), len(examples))
     return [found[place] for place in range(len(examples))]
 
 

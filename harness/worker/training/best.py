@@ -20,9 +20,9 @@ class Best:
         self.step, self.loss, self.rejected = 0, float("inf"), 0
 
     def offer(self, step: int, loss: float) -> None:
-        """Keep the present state if its loss is the lowest; the first is kept in any case."""
+        """Keep the present state if its loss, a finite number, is the lowest."""
         self.rejected += 1
-        if loss < self.loss or not self.state:
+        if loss < self.loss:
             self.step, self.loss, self.rejected = step, loss, 0
             self.state = {name: tensor.clone() for name, tensor in self.live.items()}
 

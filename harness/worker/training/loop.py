@@ -12,6 +12,7 @@ from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
 from harness.worker.training.batches import Training
 from harness.worker.training.best import Best
+from harness.worker.training.divergence import require_finite
 from harness.worker.training.engine import Engine
 from harness.worker.training.extras import NO_EXTRAS, Extras
 from harness.worker.training.objective import token_loss, validation_loss
@@ -30,7 +31,11 @@ class Trained:
 def fit(
     model: PeftModel, training: Training, journal: Journal, extras: Extras = NO_EXTRAS
 ) -> Trained:
-    """Train the adapter of `model` and leave it at the state of lowest validation loss."""
+    """Train the adapter of `model` and leave it at the state of lowest validation loss.
+
+    Raises:
+        DivergedError: A loss is NaN or infinite; the model is left as it is then.
+    """
     recipe = training.recipe
     engine = Engine(recipe, extras.hooks)
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -47,10 +52,12 @@ def fit(
         schedule.step()
         tokens += count
         journal.write(step=step, of=training.steps, **losses, tokens=tokens, lr=_rate(schedule))
+        require_finite(step, **losses)
         if step in training.validation_steps:
             with journal.phase("validate"):
                 value = validation_loss(wrapped, training)
             journal.write(step=step, validation_loss=value)
+            require_finite(step, validation_loss=value)
             best.offer(step, value)
             if recipe.patience and best.rejected >= recipe.patience:
                 break
