@@ -10,7 +10,7 @@ from harness import backbones, plugins
 from harness.commands.items import find, read
 from harness.commands.report import Report
 from harness.commands.run import INTERRUPTED
-from harness.errors import UserError
+from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.planning.source import source_hash
 from harness.scheduling import schedule
@@ -80,7 +80,7 @@ def _planned(folder: RunFolder) -> PlannedRun:
     faults = Faults()
     faults.of(lambda: _same_method(planned.spec.method))
     faults.of(lambda: _same_backbone(planned))
-    faults.of(lambda: rows.load(planned))
+    faults.of(lambda: _same_data(planned))
     faults.raise_if_any()
     return planned
 
@@ -103,6 +103,16 @@ def _same_method(method: MethodSpec) -> None:
             f"{method.name}: {what} has changed since: its hash is {now[:16]}, that of the run is "
             f"{method.source[:16]}. Check out the commit of the run."
         )
+
+
+def _same_data(planned: PlannedRun) -> None:
+    """Refuse where group, benchmark or rows are no longer those of the run."""
+    if planned.spec.group not in plugins.names("groups"):
+        raise UserError(unknown("group", planned.spec.group, plugins.names("groups")))
+    for name in planned.spec.tests:
+        if name not in plugins.names("tasks"):
+            raise UserError(unknown("benchmark", name, plugins.names("tasks")))
+    rows.load(planned)
 
 
 def _same_backbone(planned: PlannedRun) -> None:

@@ -44,7 +44,10 @@ def comma_separated(found: Sequence[Item | Pair]) -> str:
     text = StringIO()
     # Benchmarks differ in their extractors: the columns are those of any.
     names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    # Every text in quotes: only then is a carriage return in it no end of the line.
+    writer = csv.DictWriter(
+        text, names, restval="", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
+    )
     if rows:
         writer.writeheader()
         writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)

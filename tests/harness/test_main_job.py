@@ -178,9 +178,11 @@ def test_a_failed_run_says_why_is_stored_and_does_not_end_the_others(
     assert done.returncode == 1
     assert f"{broken.name} failed: `harness show {broken.name}` says why." in done.stdout
     shown = harness(tmp_path, "show", broken.name).stdout
-    assert "status = failed" in shown
-    assert "End of" in shown
-    assert "Traceback (most recent call last)" in shown
+    assert shown.splitlines()[1].startswith("failed: ")
+    assert "End of the log:" in shown
+    in_full = harness(tmp_path, "show", broken.name, "--all").stdout
+    assert "status = failed" in in_full
+    assert "Traceback (most recent call last)" in in_full
     statuses = [run["status"] for run in json.loads(harness(tmp_path, "history", "--json").stdout)]
     assert sorted(statuses) == ["failed", "finished", "finished", "finished"]
 
@@ -254,10 +256,18 @@ def test_the_base_model_is_evaluated_and_nothing_of_it_is_trained(own: Path) -> 
 
 def test_how_a_recipe_was_chosen_is_kept_with_the_run(harness: Command, own: Path) -> None:
     chosen = {RunFolder(f).spec()["train"]["lr"]: RunFolder(f).head() for f in folders(own)}
-    assert chosen[2e-4].provenance == {
-        "chosen": "for this method",
-        "own": {"lr": 2e-4},
-        "tries": 1,
-    }
-    shown = harness(own, "show", chosen[2e-4].run_id).stdout
+    provenance = dict(chosen[2e-4].provenance)
+    command = provenance.pop("command")
+    assert provenance == {"chosen": "for this method", "own": {"lr": 2e-4}, "tries": 1}
+    assert command[:4] == ["harness", "run", "--methods", OWN[2]]
+    shown = harness(own, "show", chosen[2e-4].run_id, "--all").stdout
     assert "for this method" in shown
+
+
+def test_the_kept_command_asks_for_the_same_runs(harness: Command, own: Path) -> None:
+    heads = [RunFolder(folder).head() for folder in folders(own)]
+    ((program, *words),) = {tuple(head.provenance["command"]) for head in heads}
+    assert program == "harness"
+    listed = harness(own, *words, "--dry-run").stdout
+    assert "5 runs, 0 to do." in listed
+    assert {head.run_id for head in heads} <= set(listed.split())

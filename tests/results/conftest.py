@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from results.analysis.items import Item
 from results.record import Run, Score
 
 
@@ -56,3 +57,32 @@ def make_run(
 def make() -> Callable[..., Run]:
     # A fixture, since test files cannot import one another.
     return make_run
+
+
+def make_item(found: str = "7", **changes: Any) -> Item:
+    """Make an item whose deciding extractor found `found`; it is right if that is the gold one."""
+    gold = changes.get("gold", "7")
+    facts: dict[str, Any] = {
+        "benchmark": "gsm8k",
+        "id": 0,
+        "prompt": "How many?",
+        "gold": gold,
+        "reference": "",
+        "answer": "The answer is 7.",
+        "judged": "The answer is 7.",
+        "tokens": (1, 2, 3),
+        "ended": True,
+        "long": False,
+        "in_training": False,
+        "extractor": "strict",
+        "extracted": {"other": "1", "strict": found},
+        "correct": {"other": False, "strict": found == gold},
+        "likelihoods": {},
+        **changes,
+    }
+    return Item(**facts)
+
+
+@pytest.fixture(scope="session")
+def item() -> Callable[..., Item]:
+    return make_item

@@ -13,7 +13,7 @@ from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data, MethodSpec
 from results.record import Score
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Generation, Result, TrainRecord
+from results.runfolder.values import Generation, Result, TrainRecord, Verdict
 
 HEAVY = {"torch", "transformers", "peft", "accelerate", "deepspeed", "datasets"}
 
@@ -32,7 +32,8 @@ READING = {
     "table": ["--format latex", "--json", "--extractors", "--clean", "--own-recipes"],
     "compare": ["lora dypam", "lora dypam --json"],
     "history": ["", "--json"],
-    "show": ["{run}", "{run} --json", "{failed}"],
+    "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
+    "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
     "reindex": ["--store other.db"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
@@ -41,7 +42,7 @@ READING = {
 }
 """Commands that read, with arguments; the ones that run or count load models."""
 
-LOADING = {"run", "doctor"}
+LOADING = {"run", "rerun", "doctor"}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def place(
         else:
             finish(folder, train_record, result)
     listed("reindex", root)
-    return root, {"run": ids["lora"], "failed": ids["failed"]}
+    return root, {"run": ids["lora"], "other": ids["dypam"], "failed": ids["failed"]}
 
 
 def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None:
@@ -77,6 +78,10 @@ def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None
             Generation(id=number, answer="7", ended=True, long=False, text=text)
             for number, text in enumerate(answers)
         ],
+    )
+    right = {"llm-adapters": True, "strict": True}
+    folder.write_verdicts(
+        "gsm8k", [Verdict(id=0, extracted=dict.fromkeys(right, "7"), correct=right)]
     )
     folder.write_train_record(train_record)
     scores = [
