@@ -74,12 +74,21 @@ def test(metric: Metric) -> str:
 
 def notes(table: Table) -> list[str]:
     """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
-    found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
+    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
+    return [*of_rows(table), *of_scores(table), made]
+
+
+def of_rows(table: Table) -> list[str]:
+    """Write each note of a row once, with all the methods that have it."""
+    return [note for block in table.blocks for note in _rows(block)]
+
+
+def of_scores(table: Table) -> list[str]:
+    """Say what was not tested, and what the scores are."""
+    untested = [note for block in table.blocks for note in _untested(block)]
     clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
-    signatures = several_signatures(table.signatures) or signature
-    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
-    return [*found, *clean, *signatures, made]
+    return [*untested, *clean, *(several_signatures(table.signatures) or signature)]
 
 
 def flags(lines: Sequence[str]) -> str:
@@ -138,7 +147,6 @@ def overall(found: Overall | None) -> str:
 
 
 def _rows(block: Block) -> Iterator[str]:
-    """Write each note once, with all the methods that have it."""
     having: dict[str, list[str]] = {}
     for row in block.rows:
         for note in row.notes:

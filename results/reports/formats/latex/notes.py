@@ -17,12 +17,14 @@ def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[st
 
     The most important come first: what the data are, what the marks mean, what is missing.
     """
-    several = f"Flags: {'; '.join(flags)}." if flags else ""
     sentences = [
         prose.marks(table.conditions),
         prose.legend(table, "underlined"),
-        *prose.notes(table),
-        several,
+        prose.harness(table.harness),
+        *prose.of_rows(table),
+        f"Flags: {'; '.join(flags)}." if flags else "",
+        *prose.of_scores(table),
+        prose.environment(table.conditions),
     ]
     kept: list[str] = []
     left: list[str] = []
