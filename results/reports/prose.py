@@ -61,8 +61,8 @@ def legend(table: Table, second: str) -> str:
     several = ", on each backbone" if len(table.blocks) > 1 else ""
     sentences = [f"{'; '.join(marks)}{several}."] if marks else []
     if any(cell.significantly_best for cell in cells):
-        star = f"p < {ALPHA} ({test(table.metric)})"
-        sentences.append(f"*: better than the best other trained method at {star}.")
+        against = "the best other trained method"
+        sentences.append(f"*: p < {ALPHA} against {against} ({test(table.metric)}).")
     return " ".join(sentences)
 
 
@@ -80,12 +80,12 @@ def notes(table: Table) -> list[str]:
 
 def of_rows(table: Table) -> list[str]:
     """Write each note of a row once, with all the methods that have it."""
-    return [note for block in table.blocks for note in _rows(block)]
+    return [f"{where}{note}" for where, block in _places(table) for note in _rows(block)]
 
 
 def of_scores(table: Table) -> list[str]:
     """Say what was not tested, and what the scores are."""
-    untested = [note for block in table.blocks for note in _untested(block)]
+    untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
     clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
     return [*untested, *clean, *(several_signatures(table.signatures) or signature)]
@@ -146,13 +146,19 @@ def overall(found: Overall | None) -> str:
     return f"{found.metric} {value(metric(found.metric), found.value)} ({found.average})"
 
 
+def _places(table: Table) -> Iterator[tuple[str, Block]]:
+    """Give each block with what a note on it begins with, where there are several."""
+    for block in table.blocks:
+        yield f"{block.backbone}, " if len(table.blocks) > 1 else "", block
+
+
 def _rows(block: Block) -> Iterator[str]:
     having: dict[str, list[str]] = {}
     for row in block.rows:
         for note in row.notes:
             having.setdefault(note, []).append(label(row))
     for note, labels in having.items():
-        yield f"{block.backbone}, {', '.join(labels)}: {note}."
+        yield f"{', '.join(labels)}: {note}."
 
 
 def _untested(block: Block) -> Iterator[str]:
@@ -165,5 +171,4 @@ def _untested(block: Block) -> Iterator[str]:
     for reason in dict.fromkeys(reason for reason, _ in pairs):
         columns = dict.fromkeys(column for other, column in pairs if other == reason)
         everywhere = len(columns) == len(block.rows[0].cells)
-        where = "" if everywhere else f", {', '.join(columns)}"
-        yield f"{block.backbone}{where}: {reason}, no test."
+        yield f"{'all columns' if everywhere else ', '.join(columns)}: {reason}, no test."

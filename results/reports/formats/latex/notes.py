@@ -15,12 +15,12 @@ RAGGED = 1.08
 def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[str]]:
     """Give the paragraph of notes that fits, and the sentences that do not.
 
-    The most important come first: what the data are, what the marks mean, what is missing.
+    The most important come first: what the data are, what made them, what the marks mean.
     """
     sentences = [
         prose.marks(table.conditions),
-        prose.legend(table, "underlined"),
         prose.harness(table.harness),
+        prose.legend(table, "underlined"),
         *prose.of_rows(table),
         f"Flags: {'; '.join(flags)}." if flags else "",
         *prose.of_scores(table),
