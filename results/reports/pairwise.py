@@ -33,7 +33,7 @@ def _section(one: Comparison) -> str:
         f"{prose.quantity(one.metric, one.folds)}.",
         prose.marks(one.conditions),
         markdown_table(header, rows, align="lrrrrrr"),
-        f"p: {prose.test(one.metric)}.",
+        f"p: {prose.test(one.metric, brief=False)}.",
         *one.notes,
         *prose.several_signatures(one.signatures),
         prose.environment(one.conditions),

@@ -52,7 +52,7 @@ def harness(versions: Sequence[str]) -> str:
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
-def legend(table: Table, second: str) -> str:
+def legend(table: Table, second: str, *, brief: bool = False) -> list[str]:
     """Explain the marks that occur in a table; `second` is how the format shows the second."""
     cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
     best = "best (lowest)" if table.metric.lower_is_better else "best"
@@ -61,13 +61,15 @@ def legend(table: Table, second: str) -> str:
     several = ", on each backbone" if len(table.blocks) > 1 else ""
     sentences = [f"{'; '.join(marks)}{several}."] if marks else []
     if any(cell.significantly_best for cell in cells):
-        against = "the best other trained method"
-        sentences.append(f"*: p < {ALPHA} against {against} ({test(table.metric)}).")
-    return " ".join(sentences)
+        made = test(table.metric, brief=brief)
+        sentences.append(f"*: p < {ALPHA} against the best other trained method ({made}).")
+    return sentences
 
 
-def test(metric: Metric) -> str:
+def test(metric: Metric, *, brief: bool) -> str:
     """Name the test that is made of a metric."""
+    if brief:
+        return f"{welch.NAME} over seeds{' of logarithms' * metric.logarithm}, not adjusted"
     number = "the logarithm of one number" if metric.logarithm else "one number"
     return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
 

@@ -20,7 +20,7 @@ def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[st
     sentences = [
         prose.marks(table.conditions),
         prose.harness(table.harness),
-        prose.legend(table, "underlined"),
+        *prose.legend(table, "underlined", brief=True),
         *prose.of_rows(table),
         f"Flags: {'; '.join(flags)}." if flags else "",
         *prose.of_scores(table),
@@ -36,7 +36,7 @@ def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[st
 
 
 def _more(count: int) -> str:
-    return f"{count} more {'note' if count == 1 else 'notes'} in the source of this table."
+    return f"{count} more in the source of this table."
 
 
 def _lines(sentences: Sequence[str], room: float) -> float:
