@@ -7,6 +7,7 @@ from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
 from results.analysis.series import unique
 from results.reports import prose
+from results.reports.layout import AVERAGES
 from results.reports.markdown_table import markdown_table
 from results.statistics.test import ALPHA, Undefined
 
@@ -23,13 +24,16 @@ def _section(one: Comparison) -> str:
     first, second = one.methods
     interval = f"{INTERVAL} of the ratio" if one.metric.logarithm else INTERVAL
     header = ["", first, second, "difference", interval, "p", "seeds"]
-    rows = (_line(one.metric, contrast) for contrast in one.contrasts)
+    benchmarks = [contrast for contrast in one.contrasts if contrast.column not in AVERAGES]
+    # Averages over one benchmark would repeat its numbers.
+    shown = one.contrasts if len(benchmarks) > 1 else benchmarks
+    rows = (_line(one.metric, contrast) for contrast in shown)
     lines = [
         f"{first} minus {second} on {one.backbone}: {prose.subject(one.conditions)}, "
         f"{prose.quantity(one.metric, one.folds)}.",
         prose.marks(one.conditions),
         markdown_table(header, rows, align="lrrrrrr"),
-        f"p: {prose.test(one.metric)}.",
+        f"p: {prose.test(one.metric, brief=False)}.",
         *one.notes,
         *prose.several_signatures(one.signatures),
         prose.environment(one.conditions),

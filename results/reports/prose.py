@@ -52,7 +52,7 @@ def harness(versions: Sequence[str]) -> str:
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
-def legend(table: Table, second: str) -> str:
+def legend(table: Table, second: str, *, brief: bool = False) -> list[str]:
     """Explain the marks that occur in a table; `second` is how the format shows the second."""
     cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
     best = "best (lowest)" if table.metric.lower_is_better else "best"
@@ -61,25 +61,36 @@ def legend(table: Table, second: str) -> str:
     several = ", on each backbone" if len(table.blocks) > 1 else ""
     sentences = [f"{'; '.join(marks)}{several}."] if marks else []
     if any(cell.significantly_best for cell in cells):
-        star = f"p < {ALPHA} ({test(table.metric)})"
-        sentences.append(f"*: better than the best other trained method at {star}.")
-    return " ".join(sentences)
+        made = test(table.metric, brief=brief)
+        sentences.append(f"*: p < {ALPHA} against the best other trained method ({made}).")
+    return sentences
 
 
-def test(metric: Metric) -> str:
+def test(metric: Metric, *, brief: bool) -> str:
     """Name the test that is made of a metric."""
+    if brief:
+        return f"{welch.NAME} over seeds{' of logarithms' * metric.logarithm}, not adjusted"
     number = "the logarithm of one number" if metric.logarithm else "one number"
     return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
 
 
 def notes(table: Table) -> list[str]:
     """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
-    found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
+    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
+    return [*of_rows(table), *of_scores(table), made]
+
+
+def of_rows(table: Table) -> list[str]:
+    """Write each note of a row once, with all the methods that have it."""
+    return [f"{where}{note}" for where, block in _places(table) for note in _rows(block)]
+
+
+def of_scores(table: Table) -> list[str]:
+    """Say what was not tested, and what the scores are."""
+    untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
     clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
-    signatures = several_signatures(table.signatures) or signature
-    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
-    return [*found, *clean, *signatures, made]
+    return [*untested, *clean, *(several_signatures(table.signatures) or signature)]
 
 
 def flags(lines: Sequence[str]) -> str:
@@ -137,14 +148,19 @@ def overall(found: Overall | None) -> str:
     return f"{found.metric} {value(metric(found.metric), found.value)} ({found.average})"
 
 
+def _places(table: Table) -> Iterator[tuple[str, Block]]:
+    """Give each block with what a note on it begins with, where there are several."""
+    for block in table.blocks:
+        yield f"{block.backbone}, " if len(table.blocks) > 1 else "", block
+
+
 def _rows(block: Block) -> Iterator[str]:
-    """Write each note once, with all the methods that have it."""
     having: dict[str, list[str]] = {}
     for row in block.rows:
         for note in row.notes:
             having.setdefault(note, []).append(label(row))
     for note, labels in having.items():
-        yield f"{block.backbone}, {', '.join(labels)}: {note}."
+        yield f"{', '.join(labels)}: {note}."
 
 
 def _untested(block: Block) -> Iterator[str]:
@@ -157,5 +173,4 @@ def _untested(block: Block) -> Iterator[str]:
     for reason in dict.fromkeys(reason for reason, _ in pairs):
         columns = dict.fromkeys(column for other, column in pairs if other == reason)
         everywhere = len(columns) == len(block.rows[0].cells)
-        where = "" if everywhere else f", {', '.join(columns)}"
-        yield f"{block.backbone}{where}: {reason}, no test."
+        yield f"{'all columns' if everywhere else ', '.join(columns)}: {reason}, no test."

@@ -20,7 +20,7 @@ def render(tables: Sequence[Table], layout: Layout) -> str:
 
 def _table(table: Table, layout: Layout) -> str:
     above = [prose.title(table, layout.spread), prose.marks(table.conditions)]
-    below = [prose.legend(table, "italic"), *prose.notes(table)]
+    below = [" ".join(prose.legend(table, "italic")), *prose.notes(table)]
     return "\n\n".join(filter(None, [*above, *_parts(table, layout), *below]))
 
 

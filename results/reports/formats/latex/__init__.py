@@ -53,11 +53,11 @@ def _floats(table: Table, label: str, flags: Sequence[str], layout: Layout) -> I
     below, left = notes(shown, flags, room)
     pages, caption = _pages(cells, how), prose.title(shown, layout.spread)
     yield from (f"% {sentence}" for sentence in left)
-    yield _float(layout, how, caption, label, pages[0], below)
-    below = rf"Notes: below Table~\ref{{{label}}}."
-    for number, page in enumerate(pages[1:], 2):
-        again = f"{caption.removesuffix('.')} (part {number} of {len(pages)})."
-        yield _float(layout, how, again, f"{label}-part-{number}", page, below)
+    for number, page in enumerate(pages, 1):
+        part = f" (part {number} of {len(pages)})." if len(pages) > 1 else "."
+        own = label if number == 1 else f"{label}-part-{number}"
+        yield _float(layout, how, caption.removesuffix(".") + part, own, page, below)
+        below = rf"Notes: below Table~\ref{{{label}}}."
 
 
 def _float(
@@ -70,6 +70,7 @@ def _float(
             r"\centering",
             rf"\caption{{{escaped(caption)}}}",
             rf"\label{{{label}}}",
+            r"\par\smallskip",
             _type(how.size),
             rf"\setlength{{\tabcolsep}}{{{how.gap}pt}}",
             "\n\\par\\medskip\n".join(tabulars),

@@ -21,8 +21,8 @@ SIZES = ((10, 6), (9, 5), (9, 4), (8, 4), (8, 3), (7, 3), (7, 2))
 """Type size and half the space between columns in pt, the most legible first."""
 
 LEADING = 1.2
-MOST_NAME = 0.35
-"""A longer name of a method is broken, in shares of the room."""
+MOST_NAME = (0.35, 0.25)
+"""A longer name of a method is broken, in shares of the room; the second where it saves a part."""
 
 Lines = Sequence[Sequence[str]]
 
@@ -47,7 +47,8 @@ def fit(names: Sequence[str], columns: Lines, room: float) -> Fit:
         columns: The cells of each other column; a heading of several lines has several.
         room: How wide the table may be, in pt.
     """
-    fits = [_at(size, gap, names, columns, room) for size, gap in SIZES]
+    settings = ((*setting, share * room) for share in MOST_NAME for setting in SIZES)
+    fits = [_at(*setting, names, columns, room) for setting in settings]
     return min(fits, key=lambda one: len(one.parts))
 
 
@@ -63,7 +64,10 @@ def name_lines(name: str, one: Fit) -> int:
     return 1 if natural <= one.name else ceil(1.2 * natural / one.name)
 
 
-def _at(size: int, gap: int, names: Sequence[str], columns: Lines, room: float) -> Fit:
-    name = min(max(width(text, size) for text in names), MOST_NAME * room)
+def _at(
+    size: int, gap: int, longest: float, names: Sequence[str], columns: Lines, room: float
+) -> Fit:
+    word = max(width(text, size) for name in names for text in name.split())
+    name = min(max(width(text, size) for text in names), max(longest, word))
     widths = [max(width(text, size) for text in column) + 2 * gap for column in columns]
     return Fit(size, gap, name, tuple(split(widths, room - name - 2 * gap)))

@@ -15,14 +15,16 @@ RAGGED = 1.08
 def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[str]]:
     """Give the paragraph of notes that fits, and the sentences that do not.
 
-    The most important come first: what the data are, what the marks mean, what is missing.
+    The most important come first: what the data are, what made them, what the marks mean.
     """
-    several = f"Flags: {'; '.join(flags)}." if flags else ""
     sentences = [
         prose.marks(table.conditions),
-        prose.legend(table, "underlined"),
-        *prose.notes(table),
-        several,
+        prose.harness(table.harness),
+        *prose.legend(table, "underlined", brief=True),
+        *prose.of_rows(table),
+        f"Flags: {'; '.join(flags)}." if flags else "",
+        *prose.of_scores(table),
+        prose.environment(table.conditions),
     ]
     kept: list[str] = []
     left: list[str] = []
@@ -34,7 +36,7 @@ def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[st
 
 
 def _more(count: int) -> str:
-    return f"{count} more {'note' if count == 1 else 'notes'} in the source of this table."
+    return f"{count} more in the source of this table."
 
 
 def _lines(sentences: Sequence[str], room: float) -> float:

@@ -71,15 +71,23 @@ def grid(table: Table, spread: bool) -> Grid:
 
 
 def tabular(shown: Grid, part: slice, how: Fit) -> str:
-    """Write some of the columns, with the names of backbones and methods."""
+    """Write some of the columns, with the names of backbones and methods.
+
+    Where there are several parts, each is as wide as the text, so that they are equally wide.
+    """
     headings = [_stacked(lines) for lines in shown.headings[part]]
-    span = 1 + len(headings)
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(headings)}}}", r"\toprule"]
+    span, numbers = 1 + len(headings), "r" * len(headings)
+    whole = len(how.parts) == 1
+    name = "tabular" if whole else "tabular*"
+    columns = (
+        f"{{l{numbers}}}" if whole else rf"{{\linewidth}}{{l@{{\extracolsep{{\fill}}}}{numbers}}}"
+    )
+    lines = [rf"\begin{{{name}}}{columns}", r"\toprule"]
     lines.append(" & ".join(["method", *headings]) + r" \\")
     for backbone, rows in shown.blocks:
         lines += [r"\midrule", rf"\multicolumn{{{span}}}{{l}}{{\textit{{{backbone}}}}} \\"]
         lines += [" & ".join([_name(row.name, how), *row.cells[part]]) + r" \\" for row in rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
 def _rows(table: Table, block: Block, starred: set[str], spread: bool) -> Iterator[Row]:
@@ -102,10 +110,11 @@ def _cell(table: Table, cell: Cell, marked: bool, starred: bool, spread: bool) -
 
 
 def _heading(title: str, cells: Sequence[str]) -> tuple[str, ...]:
-    """Break a title that is wider than the cells at spaces and hyphens."""
+    """Break a title that is wider than the cells: at spaces, hyphens and inner capitals."""
     if width(escaped(title), ABOUT) <= max(width(cell, ABOUT) for cell in cells):
         return (escaped(title),)
-    return tuple(map(escaped, re.findall(r"[^\s-]+-?", title)))
+    hyphenated = re.sub(r"(?<=[a-z]{3})(?=[A-Z][a-z]{3})", "-", title)
+    return tuple(map(escaped, re.findall(r"[^\s-]+-?", hyphenated)))
 
 
 def _stacked(lines: Sequence[str]) -> str:

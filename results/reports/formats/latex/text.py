@@ -13,7 +13,7 @@ SPECIAL = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "±": r"$\pm$",
-        DAGGER: r"\dag{}",
+        DAGGER: r"$\dagger$",
         # A row that begins with a bracket would be read as the option of the line break before.
         "[": "{[}",
         **{character: "\\" + character for character in "{}$&#_%"},
@@ -70,7 +70,7 @@ def width(source: str, size: int) -> float:
     >>> width("85.00", 10), width(r"\textbf{85.00}$\pm$0.71", 10) > width("85.00±0.71", 10)
     (22.78, True)
     """
-    plain = source.replace(r"\pm", "±").replace(r"\dag", DAGGER).replace(".5ex", "")
+    plain = source.replace(r"\pm", "±").replace(r"\dagger", DAGGER).replace(".5ex", "")
     plain = re.sub(r"\\textasciicircum|\\text(less|greater|bar|asciitilde|backslash)", "=", plain)
     plain = re.sub(r"\\[a-zA-Z]+|[{}$\\]", "", plain)
     bold = BOLD if r"\textbf" in source else 1.0
