@@ -15,7 +15,7 @@ from tasks.contract import Benchmark, DataFile, Group, Row
 from tasks.data import contamination
 from tasks.data.fetch import fetch as fetch_file
 from tasks.data.files import TRAIN_FIELDS, DataError, locate, read, uncompressed
-from tasks.data.sets import load_own, load_test, load_training, required
+from tasks.data.sets import columns_of, load_own, load_test, load_training, required
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,8 @@ def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Rep
     if not questions:
         raise UserError(f"{folder}: no test set of {name} is there.")
     if train_data is not None:
-        training = load_own(train_data, group, to_train=False).rows
+        columns = columns_of(benchmarks.values())
+        training = load_own(train_data, group, to_train=False, columns=columns).rows
     else:
         training = _training_rows(name, group, benchmarks, folder)
     report = contamination.report((row.question for row in training), questions)
@@ -194,7 +195,7 @@ def _presence(file: DataFile, folder: Path) -> str:
     path = locate(file, folder)
     if path is None:
         return "absent"
-    place = str(path.relative_to(folder))
+    place = str(path.relative_to(folder) if path.is_relative_to(folder) else path)
     try:
         is_on_record = file.sha256 in (None, sha256(uncompressed(path)).hexdigest())
     except DataError as error:

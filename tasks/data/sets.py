@@ -126,8 +126,13 @@ def training_set(
     """
     if file is None:
         return load_training(name, group, benchmarks, folder)
+    return load_own(file, group, columns=columns_of(benchmarks))
+
+
+def columns_of(benchmarks: Iterable[Benchmark]) -> Columns | None:
+    """Return the columns that a file to train on may have, those of the first user's file."""
     named = (benchmark.file.columns for benchmark in benchmarks if benchmark.file.columns)
-    return load_own(file, group, columns=next(named, None))
+    return next(named, None)
 
 
 def load_own(

@@ -38,9 +38,10 @@ READING = {
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
     "methods": ["", "--json"],
+    "new": ["method my_method", "benchmark my_benchmark --from rows.json"],
     "data": ["status", "status --data data", "contamination math"],
 }
-"""Commands that read, with arguments; the ones that run or count load models."""
+"""Commands that read or write a small file, with arguments; the others load models."""
 
 LOADING = {"run", "rerun", "doctor"}
 
@@ -55,6 +56,7 @@ def place(
     """Write two finished runs and a failed one, and the store of them."""
     root, ids = tmp_path_factory.mktemp("reading"), {}
     (root / "data").mkdir()
+    (root / "rows.json").write_text('[{"question": "1 + 1?", "answer": 2}]')
     data = Data(title="sample", kind="sample", sha256="ab" * 32, verified=True, rows=2)
     for name in ("lora", "dypam", "failed"):
         method = MethodSpec(name=name, label=name, fields={}, source="cd")
