@@ -66,6 +66,7 @@ def expand(
             weights=weights,
             adapter=adapter,
             seeds=Seeds(init=seed, order=seed, split=seed),
+            quantize=request.quantize,
         )
         runs[spec.run_id] = PlannedRun(
             spec=spec,

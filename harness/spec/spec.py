@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import SHARED, BatchPlan, Recipe
-from harness.spec.value import Value
+from harness.spec.value import Value, later
 from tasks.contract import Kind
 
 Precision = Literal["float32", "bfloat16"]
+Quantization = Literal["nf4", "int8"]
+"""4 bits as in QLoRA (NF4, its constants quantized too), or 8 bits as in LLM.int8()."""
 
 
 class MethodSpec(Value):
@@ -58,6 +60,8 @@ class Spec(Value):
         train_limit: Only so many training rows, from the first on; all if None.
         weights: Precision of the frozen weights.
         adapter: Precision of the trained parameters.
+        quantize: How the frozen weights of linear layers are stored; `weights` is then the
+            precision of their products, and of all other frozen weights.
     """
 
     method: MethodSpec
@@ -74,6 +78,7 @@ class Spec(Value):
     weights: Precision
     adapter: Precision
     seeds: Seeds
+    quantize: Quantization | None = later(None)
 
     @property
     def run_id(self) -> str:
@@ -116,6 +121,7 @@ class Spec(Value):
             f"{train.title} not verified: no hash on record": not train.verified,
             f"first {self.limit} rows of each benchmark": self.limit is not None,
             f"first {self.train_limit} training rows": self.train_limit is not None,
+            f"backbone quantized to {self.quantize}": self.quantize is not None,
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 
