@@ -164,6 +164,7 @@ method = Method(
     },
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     auxiliary_loss=orthogonality,
     hooks=Pruning,

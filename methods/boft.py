@@ -131,6 +131,7 @@ method = Method(
     },
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     variants={"rosa-paper": {}},
 )

@@ -82,6 +82,7 @@ method = Method(
     defaults={"r": 48, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     adjustments=adjustments,
     variants={"dypam-paper": {}, "rosa-paper": {"r": 16}, "small": {"r": 16}},

@@ -56,6 +56,7 @@ method = Method(
     defaults={"block_size": 128, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     starts_at_base=False,
     check=check,
     variants={

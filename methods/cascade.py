@@ -488,6 +488,7 @@ method = Method(
     config=CascadeConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
     variants={

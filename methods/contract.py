@@ -48,6 +48,9 @@ class Method:
         zero_safe: Whether it is the same method under DeepSpeed ZeRO-1, whose optimizer keeps its
             own copy of the parameters and skips none: not where hooks change parameters, or take
             a gradient away so that the optimizer leaves a parameter alone.
+        quantized: Whether it trains over a backbone whose weights are stored in fewer bits: it
+            calls the frozen layers and neither reads nor changes their weights. True once the
+            check `trains_over_a_quantized_base` has passed.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -65,6 +68,7 @@ class Method:
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
+    quantized: bool = False
     dls: LayerSelection | None = None
 
     @property

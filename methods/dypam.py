@@ -184,6 +184,7 @@ method = Method(
     config=DyPAMConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     variants={
         "no-input": {"input_conditioned": False},
         "no-head-bias": {"head_bias": False},

@@ -198,6 +198,7 @@ method = Method(
     config=FlyLoRAConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     variants={"code": {"signed": True, "stop_gradient": True}},
     hooks=LoadBalance,
 )

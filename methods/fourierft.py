@@ -58,6 +58,7 @@ method = Method(
     defaults={"n_frequency": 120_000, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     variants={
         "dypam-paper": {},

@@ -364,6 +364,7 @@ method = Method(
     config=HyCAMConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
     variants={

@@ -42,6 +42,7 @@ method = Method(
     defaults={"target_modules": "all-linear", "feedforward_modules": []},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     variants={
         "dypam-paper": {},
         "ia3-paper": {

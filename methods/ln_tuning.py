@@ -131,6 +131,7 @@ method = Method(
     defaults={"target_modules": NORMS},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     adjustments=adjustments,
     variants={

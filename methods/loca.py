@@ -239,6 +239,7 @@ method = Method(
     config=LoCAConfig,
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     zero_safe=False,
     hooks=Alternation,
 )

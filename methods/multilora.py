@@ -113,5 +113,6 @@ method = Method(
     config=MultiLoRAConfig,
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     variants={"hycam-paper": {"n": 5, "r": 64}},
 )

@@ -107,6 +107,7 @@ method = Method(
     defaults={"oft_block_size": 64, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     adjustments=adjustments,
     variants={

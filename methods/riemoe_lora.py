@@ -203,6 +203,7 @@ method = Method(
     config=RieMoELoRAConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     hooks=Preconditioner,
     variants={
         "no-riemannian": {"riemannian": False},

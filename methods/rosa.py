@@ -161,6 +161,7 @@ method = Method(
     config=RoSAConfig,
     parameters=parameters,
     mergeable=False,
+    quantized=True,
     dls=LayerSelection(),
     variants={
         "roae-only": {"dls": False},

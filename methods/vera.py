@@ -47,6 +47,7 @@ method = Method(
     defaults={"r": 16, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=True,
     check=check,
     variants={"rosa-paper": {}},
 )

@@ -1,11 +1,21 @@
 """Commands that make runs, and those that look at them one by one."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.cli import options
+
+CHECKPOINTING = "memory.gradient_checkpointing=true"
+
+
+class Quantize(Enum):
+    """The choices of `--quantize`, as `harness.spec.spec.Quantization` has them."""
+
+    nf4 = "nf4"
+    int8 = "int8"
 
 
 def run(
@@ -26,7 +36,7 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, help="Rows per benchmark.")] = None,
     train_limit: Annotated[int | None, typer.Option(min=20, help="Training rows.")] = None,
     data: options.DataFolder = None,
-    protocol: Annotated[str, typer.Option(help="paper, llm-adapters or hycam.")] = "paper",
+    protocol: Annotated[str, typer.Option(help="paper, llm-adapters, hycam or chat.")] = "paper",
     train_data: options.TrainData = None,
     store: options.StorePlace = "harness.db",
     root: options.RunsRoot = Path("runs"),
@@ -34,6 +44,20 @@ def run(
         int | None, typer.Option(min=1, help="Runs at a time: GPUs, or shares of the cores.")
     ] = None,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
+    quantize: Annotated[
+        Quantize | None,
+        typer.Option(
+            help="Store the frozen weights in 4 or 8 bits by bitsandbytes (experimental: not yet "
+            "run on a GPU)."
+        ),
+    ] = None,
+    checkpointing: Annotated[
+        bool,
+        typer.Option(
+            "--checkpointing",
+            help="Less memory for more time: --set memory.gradient_checkpointing=true.",
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
@@ -48,12 +72,13 @@ def run(
         tasks=tasks,
         backbones=backbones,
         seeds=seeds,
-        settings=settings or [],
+        settings=[*(settings or []), *([CHECKPOINTING] if checkpointing else [])],
         limit=limit,
         train_limit=train_limit,
         data=data,
         protocol=protocol,
         train_data=train_data,
+        quantize=quantize.value if quantize else None,
     )
     if dry_run:
         typer.echo(command.preview(request, store))

@@ -1,16 +1,18 @@
 """Check that the parts of a request fit together; every fault is found before any run."""
 
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
 from harness import plugins
 from harness.errors import UserError, unknown
-from harness.planning import parameters
+from harness.planning import parameters, prompts
 from harness.planning.faults import Faults
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
+from harness.spec.spec import Quantization
 from tasks.data.sets import DataSet
 
 Adjustments = dict[tuple[str, str], tuple[str, ...]]
@@ -26,9 +28,14 @@ def check(resolved: Resolved, request: Request, faults: Faults) -> Adjustments:
     pairs = list(product(resolved.methods, resolved.places))
     adjustments = dict(faults.each(lambda pair: _fit(*pair), pairs))
     faults.each(_trains_with_engine, resolved.methods)
+    if request.quantize:
+        quantize = request.quantize
+        faults.of(lambda: _can_quantize(quantize))
+        faults.each(lambda method: _fits_quantized(method, quantize), resolved.methods)
     if resolved.settings:
         extractor = resolved.settings.protocol.extractor
         faults.each(lambda name: _has_extractor(name, extractor), resolved.tests)
+        prompts.check(resolved, request, faults)
     if request.train_data and resolved.train:
         train, path = resolved.train, request.train_data
         faults.of(lambda: _trains_on_own(train, resolved, path))
@@ -49,6 +56,29 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
         raise UserError(
             f"{method.spec.label} changes parameters between steps or has the optimizer skip some, "
             "which ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
+        )
+
+
+def _can_quantize(quantize: Quantization) -> None:
+    """Refuse what needs a package that is not there."""
+    if find_spec("bitsandbytes") is None:
+        raise UserError(
+            f"--quantize {quantize} needs bitsandbytes: pip install 'peft-proving-ground[quantize]'"
+        )
+
+
+def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
+    """Refuse a method that needs the weights themselves, and an engine that would cast them."""
+    plugin = plugins.method(method.spec.name)
+    if plugin.trains and not plugin.quantized:
+        raise UserError(
+            f"{method.spec.label} does not take --quantize {quantize}: no conformance check has "
+            "shown that it trains over weights that are stored in fewer bits."
+        )
+    if method.recipe.engine == "deepspeed":
+        raise UserError(
+            f"{method.spec.label}: DeepSpeed casts all weights to bfloat16, quantized ones too. "
+            f"Take --set train.engine=torch, or leave out --quantize {quantize}."
         )
 
 

@@ -72,6 +72,7 @@ def expand(
             adapter=adapter,
             seeds=Seeds(init=seed, order=seed, split=seed),
             task_sources=sources,
+            quantize=request.quantize,
         )
         runs[spec.run_id] = PlannedRun(
             spec=spec,

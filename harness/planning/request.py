@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from harness import protocols
+from harness.spec.spec import Quantization
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class Request:
         data: Folder of the real data; samples without it.
         protocol: The name of a protocol.
         train_data: A training file instead of the group's own.
+        quantize: How the frozen weights are stored; in full precision if None.
     """
 
     methods: str
@@ -34,6 +36,7 @@ class Request:
     data: Path | None = None
     protocol: str = protocols.DEFAULT
     train_data: Path | None = None
+    quantize: Quantization | None = None
 
     @property
     def command(self) -> tuple[str, ...]:

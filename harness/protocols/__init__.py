@@ -39,7 +39,7 @@ def resolve(name: str, group: str, settings: dict[str, Any], max_length: int | N
     Raises:
         pydantic.ValidationError: A field is unknown or has no such value.
     """
-    values = load(name).model_dump() | _module(name).of_group(group, max_length)
+    values = dict(load(name)) | _module(name).of_group(group, max_length)
     changed = {key: value for key, value in sorted(settings.items()) if value != values[key]}
     if changed:
         listed = ",".join(f"{key}={_brief(value)}" for key, value in changed.items())

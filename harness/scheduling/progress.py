@@ -71,7 +71,8 @@ class Display:
         if not running:
             return Group(drawn)
         table = Table(box=None, padding=(0, 2, 0, 0))
-        for column in COLUMNS:
+        table.add_column(COLUMNS[0], overflow="fold")
+        for column in COLUMNS[1:]:
             table.add_column(column, no_wrap=True, overflow="ellipsis")
         for watched in running:
             facts = watched.describe()

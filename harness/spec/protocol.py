@@ -1,11 +1,13 @@
 """Prompts, loss mask, length limits, decoding and answer extraction; shared by all methods."""
 
+from collections.abc import Sequence
+from random import Random
 from string import Formatter
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from harness.spec.value import Value
+from harness.spec.value import Value, later
 from tasks.contract import Row
 
 
@@ -31,6 +33,12 @@ class Protocol(Value):
         max_new_tokens: Decoding ends there or at the end token.
         stop: An answer ends before this text; empty for none.
         extractor: Which of a benchmark's extractors gives the headline score.
+        chat: What the templates give is the message of a user, which the tokenizer's own chat
+            template turns into a prompt.
+        system: The system message before it; none if empty.
+        shots: Training rows that stand solved before each question of evaluation. A model may go
+            on with another example after its answer: see `stop`.
+        shots_seed: Which ones are drawn; they are the same for all questions, methods and seeds.
     """
 
     id: str
@@ -49,6 +57,17 @@ class Protocol(Value):
     max_new_tokens: int = Field(ge=1)
     stop: str = ""
     extractor: str
+    chat: bool = later(False)
+    system: str = later("")
+    shots: int = later(0, ge=0)
+    shots_seed: int = later(0, ge=0)
+
+    @field_validator("system")
+    @classmethod
+    def _is_a_message(cls, system: str, info: ValidationInfo) -> str:
+        if system and not info.data.get("chat"):
+            raise ValueError("only a chat has a system message: take --protocol chat")
+        return system
 
     @field_validator("training_prompt", "prompt", "training_prompt_with_input", "prompt_with_input")
     @classmethod
@@ -70,6 +89,26 @@ class Protocol(Value):
         """Put a row into the template of training; return prompt and output."""
         prompt = self._filled(row, self.training_prompt, self.training_prompt_with_input)
         return prompt, self._stripped(row.output)
+
+    def draw(self, train: Sequence[Row]) -> list[Row]:
+        """Draw the examples that stand before each question; `train` has at least as many rows."""
+        return Random(f"{self.shots_seed}/shots").sample(train, self.shots)
+
+    def solved(self, examples: Sequence[Row]) -> list[tuple[str, str]]:
+        """Write examples as prompts of evaluation with their outputs."""
+        return [(self.ask(row), self._stripped(row.output)) for row in examples]
+
+    def text(self, prompt: str, solved: Sequence[tuple[str, str]] = ()) -> str:
+        """Write a prompt with solved ones before it, as one text."""
+        return "\n\n".join([*(f"{asked}{output}" for asked, output in solved), prompt])
+
+    def messages(self, prompt: str, solved: Sequence[tuple[str, str]] = ()) -> list[dict[str, str]]:
+        """Write a prompt as the last message of a chat in which others were solved."""
+        said = [("system", self.system)] if self.system else []
+        for asked, output in solved:
+            said += [("user", asked), ("assistant", output)]
+        said.append(("user", prompt))
+        return [{"role": role, "content": content} for role, content in said]
 
     def heard(self, completion: str) -> str:
         """Cut a completion where its answer ends.

@@ -10,6 +10,8 @@ from harness.spec.value import Value, later
 from tasks.contract import Kind
 
 Precision = Literal["float32", "bfloat16"]
+Quantization = Literal["nf4", "int8"]
+"""4 bits as in QLoRA (NF4, its constants quantized too), or 8 bits as in LLM.int8()."""
 
 
 class MethodSpec(Value):
@@ -60,6 +62,8 @@ class Spec(Value):
         adapter: Precision of the trained parameters.
         task_sources: Hashes of the source of benchmarks and groups that are no part of the
             harness, by kind and name such as "tasks/zoo".
+        quantize: How the frozen weights of linear layers are stored; `weights` is then the
+            precision of their products, and of all other frozen weights.
     """
 
     method: MethodSpec
@@ -77,6 +81,7 @@ class Spec(Value):
     adapter: Precision
     seeds: Seeds
     task_sources: dict[str, str] = later({})
+    quantize: Quantization | None = later(None)
 
     @property
     def run_id(self) -> str:
@@ -119,6 +124,7 @@ class Spec(Value):
             f"{train.title} not verified: no hash on record": not train.verified,
             f"first {self.limit} rows of each benchmark": self.limit is not None,
             f"first {self.train_limit} training rows": self.train_limit is not None,
+            f"backbone quantized to {self.quantize}": self.quantize is not None,
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 

@@ -23,11 +23,28 @@ class Example:
     prompt_tokens: int
 
 
+def prompts(
+    rows: Sequence[Row],
+    tokenizer: PreTrainedTokenizerBase,
+    protocol: Protocol,
+    shots: Sequence[Row] = (),
+) -> list[str]:
+    """Write the prompts of evaluation as the model sees them; `shots` stand solved before each."""
+    solved = protocol.solved(shots)
+    if protocol.chat:
+        chats = (protocol.messages(protocol.ask(row), solved) for row in rows)
+        return [_rendered(chat, tokenizer) for chat in chats]
+    return [protocol.text(protocol.ask(row), solved) for row in rows]
+
+
 def prompt_ids(
-    rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
+    rows: Sequence[Row],
+    tokenizer: PreTrainedTokenizerBase,
+    protocol: Protocol,
+    shots: Sequence[Row] = (),
 ) -> list[list[int]]:
     """Encode the prompts of evaluation."""
-    return _open([protocol.ask(row) for row in rows], tokenizer)
+    return _open(prompts(rows, tokenizer, protocol, shots), tokenizer, protocol)
 
 
 def examples(
@@ -55,22 +72,46 @@ def encoded(
     rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
 ) -> list[Example]:
     """Encode rows with their outputs, uncut."""
-    pairs = [protocol.teach(row) for row in rows]
-    prompts = _open([prompt for prompt, _ in pairs], tokenizer)
+    pairs = [_taught(row, tokenizer, protocol) for row in rows]
+    starts = _open([prompt for prompt, _ in pairs], tokenizer, protocol)
     if protocol.joint:
-        texts = _open([prompt + output for prompt, output in pairs], tokenizer)
+        texts = _open([prompt + output for prompt, output in pairs], tokenizer, protocol)
     else:
         answers: list[list[int]] = tokenizer(
             [output for _, output in pairs], add_special_tokens=False
         )["input_ids"]
-        texts = [[*prompt, *answer] for prompt, answer in zip(prompts, answers, strict=True)]
+        texts = [[*prompt, *answer] for prompt, answer in zip(starts, answers, strict=True)]
     end = tokenizer.eos_token_id
-    return [Example([*text, end], len(prompt)) for text, prompt in zip(texts, prompts, strict=True)]
+    return [Example([*text, end], len(prompt)) for text, prompt in zip(texts, starts, strict=True)]
 
 
-def _open(texts: list[str], tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
+def _taught(row: Row, tokenizer: PreTrainedTokenizerBase, protocol: Protocol) -> tuple[str, str]:
+    """Write prompt and output of training as the model sees them."""
+    prompt, output = protocol.teach(row)
+    if protocol.chat:
+        prompt = _rendered(protocol.messages(prompt), tokenizer)
+    return prompt, output
+
+
+def _rendered(messages: list[dict[str, str]], tokenizer: PreTrainedTokenizerBase) -> str:
+    """Write messages by the chat template of the tokenizer, up to where its answer begins."""
+    if tokenizer.chat_template is None:
+        raise ValueError("the tokenizer of the backbone has no chat template")
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    assert isinstance(text, str)
+    return text
+
+
+def _open(
+    texts: list[str], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
+) -> list[list[int]]:
     """Encode texts with the start token that the tokenizer itself puts, and no end token."""
-    ids: list[list[int]] = tokenizer(texts)["input_ids"] if texts else []
+    if not texts:
+        return []
+    # A chat template writes all special tokens itself.
+    ids: list[list[int]] = tokenizer(texts, add_special_tokens=not protocol.chat)["input_ids"]
+    if protocol.chat:
+        return ids
     end = tokenizer.eos_token_id
     # Some tokenizers close every text; a prompt is not closed.
     return [one[:-1] if one and one[-1] == end else one for one in ids]

@@ -18,6 +18,7 @@ PACKAGES = (
     "transformers",
     "peft",
     "accelerate",
+    "bitsandbytes",
     "deepspeed",
     "tokenizers",
     "safetensors",

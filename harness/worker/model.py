@@ -6,26 +6,53 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    PreTrainedTokenizerBase,
+)
 
 from harness import backbones, plugins
 from harness.spec.planned import PlannedRun
+from harness.spec.spec import Spec
 
 
 def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
     """Load tokenizer and frozen model, in the precision of the spec."""
     place = backbones.fetch(planned.located)
-    device_map = planned.memory.device_map
     tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     model: Any = AutoModelForCausalLM.from_pretrained(
         place,
-        dtype=getattr(torch, planned.spec.weights),
         use_safetensors=True,
         trust_remote_code=False,
-        **({"device_map": device_map} if device_map else {}),
+        **weights(planned),
     )
-    on_gpu = torch.cuda.is_available() and not device_map
-    return tokenizer, model.cuda() if on_gpu else model
+    # Where transformers quantizes or spreads the weights, it has put them in their place.
+    placed = planned.memory.device_map or planned.spec.quantize
+    return tokenizer, model.cuda() if torch.cuda.is_available() and not placed else model
+
+
+def weights(planned: PlannedRun) -> dict[str, Any]:
+    """Say to `from_pretrained` how the frozen weights are stored, and where."""
+    options: dict[str, Any] = {"dtype": getattr(torch, planned.spec.weights)}
+    if planned.memory.device_map:
+        options["device_map"] = planned.memory.device_map
+    if planned.spec.quantize:
+        options["quantization_config"] = _quantization(planned.spec)
+    return options
+
+
+def _quantization(spec: Spec) -> BitsAndBytesConfig:
+    """Configure bitsandbytes: 4 bits as QLoRA does, 8 bits by its own defaults."""
+    if spec.quantize == "int8":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=getattr(torch, spec.weights),
+    )
 
 
 def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:

@@ -98,8 +98,10 @@ class Stages:
             self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
         if self.method.trains and not resumed:
             self.train(self.model, tokenizer)
+        shots = self.spec.protocol.draw(self.rows.train)
+        answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
         for name in self.spec.tests:
-            self.evaluate(name, Answering(self.planned, self.model, tokenizer, self.journal))
+            self.evaluate(name, answering)
         with self.journal.phase("score"):
             judged = score(self.folder, self.spec)
         weights = self.folder.adapter / "adapter_model.safetensors"

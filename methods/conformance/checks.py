@@ -10,6 +10,7 @@ check on an adapter that still is the identity would prove nothing.
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from peft import PeftModel
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from methods.conformance.packed import packed, rounded
 from methods.conformance.probes import (
     PADDING,
     ROUNDING,
@@ -217,6 +219,19 @@ def trains_over_a_base_in_bfloat16(method: Method, build: Build) -> None:
     assert not bad, f"no finite gradient reaches {bad}"
 
 
+def trains_over_a_quantized_base(method: Method, build: Build) -> None:
+    """Over weights in 4 bits it computes and learns as over the weights that these stand for."""
+    over_codes = train(method, partial(packed, build)).train()
+    over_weights = train(method, partial(rounded, build)).train()
+    _assert_float32(trainable(over_codes))
+    found, expected = gradients(over_codes), gradients(over_weights)
+    assert found.keys() == expected.keys(), f"no gradient for {expected.keys() - found.keys()}"
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=ROUNDING, atol=ROUNDING)
+    ids = prompts(4, 9)
+    assert_close(logits(over_codes.eval(), ids), logits(over_weights.eval(), ids))
+
+
 CHECKS: tuple[Check, ...] = (
     something_trains,
     starts_as_the_base,
@@ -245,8 +260,13 @@ WITHOUT_TRAINING: tuple[Check, ...] = (
 
 
 def checks_of(method: Method) -> tuple[Check, ...]:
-    """List the checks of a method: of one that does not train, those that ask for no training."""
-    return CHECKS if method.trains else WITHOUT_TRAINING
+    """List the checks of a method: of one that does not train, those that ask for no training.
+
+    That on a quantized base is for those that say that they take one.
+    """
+    if not method.trains:
+        return WITHOUT_TRAINING
+    return (*CHECKS, trains_over_a_quantized_base) if method.quantized else CHECKS
 
 
 def _assert_float32(trained: dict[str, torch.nn.Parameter]) -> None:

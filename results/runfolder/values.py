@@ -247,9 +247,9 @@ class Divergence(FileValue):
     peak_memory_bytes: int
     """Most memory in use: of the GPU, or of the process where there is none."""
     step: int
-    """The optimizer step, from 1, after which there was no finite number."""
+    """The optimizer step, from 1, with or after which a loss was not finite."""
     reason: str
-    """Which number was not finite, and what it was instead."""
+    """Which loss that was, and what it was instead of a number."""
 
 
 class Failure(FileValue):

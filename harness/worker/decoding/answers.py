@@ -19,18 +19,19 @@ from tasks.data.contamination import contaminated
 
 @dataclass(frozen=True)
 class Answering:
-    """A trained model with what its evaluation needs."""
+    """A trained model with what its evaluation needs; `shots` stand solved before each question."""
 
     planned: PlannedRun
     model: Any
     tokenizer: PreTrainedTokenizerBase
     journal: Journal
+    shots: Sequence[Row] = ()
 
     def generations(self, name: str, rows: Sequence[Row], train: Sequence[Row]) -> list[Generation]:
         """Answer the rows of a benchmark; `train` tells which of them the training set holds."""
         spec = self.planned.spec
-        texts = [spec.protocol.ask(row) for row in rows]
-        prompts = encode.prompt_ids(rows, self.tokenizer, spec.protocol)
+        texts = encode.prompts(rows, self.tokenizer, spec.protocol, self.shots)
+        prompts = encode.prompt_ids(rows, self.tokenizer, spec.protocol, self.shots)
         longest = min(spec.protocol.max_prompt_length, self._positions)
         judged = bool(plugins.benchmark(name).extractors)
         with self.journal.phase("contamination"):
@@ -61,7 +62,8 @@ class Answering:
         offer = plugins.benchmark(name).options
         assert offer is not None
         offered = [offer(row) for row in rows]
-        prompts = encode.prompt_ids(rows, self.tokenizer, self.planned.spec.protocol)
+        protocol = self.planned.spec.protocol
+        prompts = encode.prompt_ids(rows, self.tokenizer, protocol, self.shots)
         texts = [text for options in offered for text in options.values()]
         answers = iter(self.tokenizer(texts, add_special_tokens=False)["input_ids"])
         examples = [

@@ -1,4 +1,4 @@
-"""The three protocols, spelled out. In templates a dot stands for a space and ends are marked."""
+"""The protocols, spelled out. In templates a dot stands for a space and ends are marked."""
 
 import re
 from collections.abc import Callable
@@ -140,6 +140,7 @@ FIGURES = {
     "paper": ("all", 2048, 1, 256, "", False, "llm-adapters"),
     "llm-adapters": ("all", 256, 4, 256, "### Response:", True, "llm-adapters"),
     "hycam": ("all", 1200, 1, 256, "", True, "llm-adapters"),
+    "chat": ("answer", 2048, 1, 256, "", False, "strict"),
 }
 
 
@@ -158,7 +159,7 @@ def test_a_protocol_holds_mask_lengths_decoding_and_extractor(name: str) -> None
     ) == FIGURES[name]
 
 
-def test_there_are_three_protocols() -> None:
+def test_there_are_four_protocols() -> None:
     assert set(protocols.names()) == set(FIGURES)
 
 

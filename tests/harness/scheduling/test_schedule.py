@@ -11,6 +11,7 @@ from harness.scheduling.schedule import Summary, run
 from harness.spec.outcome import ELSEWHERE
 from harness.spec.planned import PlannedRun
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Divergence
 from results.store import Reader, Store
 
 Work = Callable[[RunFolder], int]
@@ -118,6 +119,40 @@ def test_a_failed_run_is_stored_with_its_reason_and_run_again(
     assert "status 3" in store.run(broken).reason
     assert "failed: The worker ended with status 3" in capsys.readouterr().err
     assert run(three, store, tmp_path, InTurn(finish)) == Summary(stored=2, finished=1)
+
+
+def diverge(folder: RunFolder) -> int:
+    facts = RESULT.model_dump(include=set(Divergence.model_fields))
+    folder.write_divergence(Divergence(**facts, step=3, reason="the loss is nan"))
+    return 0
+
+
+def test_a_run_that_diverged_is_stored_as_such_and_not_run_again(
+    three: list[PlannedRun], store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (one,) = ids(three[:1])
+    assert run(three[:1], store, tmp_path, InTurn(diverge)) == Summary(diverged=[one])
+    assert "diverged at step 3: the loss is nan" in capsys.readouterr().err
+    assert (store.run(one).status, store.run(one).reason) == (
+        "diverged",
+        "step 3: the loss is nan",
+    )
+    assert (store.diverged_ids(), store.finished_ids()) == ({one}, set())
+    executor = InTurn(finish)
+    assert run(three[:1], store, tmp_path, executor) == Summary(stored=1, diverged=[one])
+    assert not executor.jobs
+
+
+def test_a_divergence_that_was_not_stored_is_found_in_its_folder(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    (one,) = ids(three[:1])
+    folder = RunFolder(tmp_path / one)
+    folder.create(*three[0].kept)
+    diverge(folder)
+    expected = Summary(stored=1, diverged=[one])
+    assert run(three[:1], store, tmp_path, InTurn(finish)) == expected
+    assert store.diverged_ids() == {one}
 
 
 def test_runs_that_are_elsewhere_or_cancelled_are_counted_and_not_stored(

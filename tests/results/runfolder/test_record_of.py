@@ -13,7 +13,7 @@ import pytest
 from results.record import Run
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import folders, record_of
-from results.runfolder.values import Environment, Head, Result, TrainRecord
+from results.runfolder.values import Divergence, Environment, Head, Result, TrainRecord
 from results.store import Store
 
 STACK: dict[str, Any] = {
@@ -78,6 +78,21 @@ def test_a_failed_run_is_read_with_its_reason(failed: RunFolder) -> None:
     assert run.seconds == {"wall": 3.0}
     assert (run.scores, run.total_parameters, run.environment) == ((), 0, {})
     assert (run.method, run.setting) == ("lora[r=64]", "setting-a")
+
+
+def test_a_run_that_diverged_is_read_with_step_reason_environment_and_size(
+    create: Callable[..., RunFolder], result: Callable[..., Result]
+) -> None:
+    folder = create()
+    shared = result().model_dump(include=set(Divergence.model_fields))
+    folder.write_divergence(Divergence(**shared, step=12, reason="the validation loss is inf"))
+    run = record(folder)
+    assert (run.status, run.reason) == ("diverged", "step 12: the validation loss is inf")
+    assert run.environment_id == result().environment_id
+    assert (run.trainable_parameters, run.total_parameters) == (5, 1000)
+    assert (run.scores, run.flags, run.adapter_bytes) == ((), (), 0)
+    assert run.ended
+    assert not folder.finished
 
 
 def test_a_run_that_trains_nothing_has_no_speed(

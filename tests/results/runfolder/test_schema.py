@@ -9,6 +9,7 @@ from results.runfolder import schema
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
+    Divergence,
     Environment,
     FileValue,
     Generation,
@@ -52,6 +53,7 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
         folder.write_likelihoods("NAME", [OptionLikelihoods.model_construct()])
         folder.write_verdicts("NAME", [Verdict.model_construct()])
         folder.write_result(result())
+        folder.write_divergence(Divergence.model_construct())
         folder.note_failure("no memory")
     return folder
 

@@ -15,6 +15,7 @@ from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
     FORMAT,
+    Divergence,
     Environment,
     Event,
     Failure,
@@ -90,6 +91,12 @@ def result_again(folder: RunFolder, values: Sequence[Result]) -> Iterator[Any]:
         yield folder.result()
 
 
+def divergence_again(folder: RunFolder, values: Sequence[Divergence]) -> Iterator[Any]:
+    for value in values:
+        folder.write_divergence(value)
+        yield folder.divergence()
+
+
 def failure_again(folder: RunFolder, values: Sequence[Failure]) -> Iterator[Any]:
     for value in values:
         folder.note_failure(value.reason)
@@ -138,6 +145,7 @@ AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     ReferenceLikelihood: references_again,
     Verdict: verdicts_again,
     Result: result_again,
+    Divergence: divergence_again,
     Failure: failure_again,
 }
 """What writes values of each kind and reads them."""

@@ -7,6 +7,7 @@ from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.conformance.trial import reason
 from harness.scheduling.executors.contract import Job, outcome_of
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Divergence
 
 
 @pytest.fixture
@@ -48,6 +49,14 @@ def test_a_run_of_another_process_is_no_failure(folder: RunFolder) -> None:
 def test_a_result_is_a_finished_run_whatever_came_after_it(folder: RunFolder, status: int) -> None:
     folder.write_result(RESULT)
     assert outcome_of(folder, status).status == "finished"
+    assert not folder.failed
+
+
+@pytest.mark.parametrize("status", [0, -11])
+def test_a_divergence_is_an_ending_and_no_failure(folder: RunFolder, status: int) -> None:
+    facts = RESULT.model_dump(include=set(Divergence.model_fields))
+    folder.write_divergence(Divergence(**facts, step=3, reason="the loss is nan"))
+    assert outcome_of(folder, status).status == "diverged"
     assert not folder.failed
 
 

@@ -1,5 +1,6 @@
 """Likelihoods against the loss that transformers computes for one text at a time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +12,10 @@ from methods.conformance.models import VOCABULARY, build
 
 PAD = 0
 TOKENS = 2048
+
+
+def weighed(model: Any, texts: Sequence[Example], tokens: int) -> list[Likelihood]:
+    return likelihoods(model, texts, PAD, tokens, lambda done, of: None)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +50,7 @@ def alone(model: Any, text: Example, first: int) -> float:
 def test_likelihoods_are_the_losses_of_transformers_text_by_text_in_any_batch(
     tokens: int, model: Any, texts: list[Example]
 ) -> None:
-    found = likelihoods(model, texts, PAD, tokens)
+    found = weighed(model, texts, tokens)
     expected = [(alone(model, one, one.prompt_tokens), alone(model, one, 1)) for one in texts]
     for one, (answer, text) in zip(found, expected, strict=True):
         assert (one.answer, one.text) == pytest.approx((answer, text), rel=1e-5)
@@ -54,28 +59,28 @@ def test_likelihoods_are_the_losses_of_transformers_text_by_text_in_any_batch(
 def test_the_tokens_are_those_of_the_answer_and_all_but_the_first(
     model: Any, texts: list[Example]
 ) -> None:
-    found = likelihoods(model, texts, PAD, TOKENS)
+    found = weighed(model, texts, TOKENS)
     assert [(one.answer_tokens, one.text_tokens) for one in found] == [
         (len(text.ids) - text.prompt_tokens, len(text.ids) - 1) for text in texts
     ]
 
 
 def test_a_text_without_a_prompt_is_scored_from_its_second_token_on(model: Any) -> None:
-    (one,) = likelihoods(model, [Example([5, 6, 7], prompt_tokens=0)], PAD, TOKENS)
+    (one,) = weighed(model, [Example([5, 6, 7], prompt_tokens=0)], TOKENS)
     assert one == Likelihood(one.text, 2, one.text, 2)
 
 
 def test_the_order_of_the_texts_is_kept(model: Any, texts: list[Example]) -> None:
     forward, backward = (
-        likelihoods(model, texts, PAD, TOKENS),
-        likelihoods(model, texts[::-1], PAD, TOKENS),
+        weighed(model, texts, TOKENS),
+        weighed(model, texts[::-1], TOKENS),
     )
     assert [one.answer for one in backward[::-1]] == pytest.approx([one.answer for one in forward])
     assert len({round(one.text, 3) for one in forward}) == len(texts)
 
 
 def test_no_texts_have_no_likelihoods(model: Any) -> None:
-    assert likelihoods(model, [], PAD, TOKENS) == []
+    assert weighed(model, [], TOKENS) == []
 
 
 def test_dropout_is_off(texts: list[Example]) -> None:
@@ -85,4 +90,13 @@ def test_dropout_is_off(texts: list[Example]) -> None:
     for layer in model.model.layers:
         layer.self_attn.attention_dropout = 0.5
     model.train()
-    assert likelihoods(model, texts, PAD, TOKENS) == likelihoods(model, texts, PAD, TOKENS)
+    assert weighed(model, texts, TOKENS) == weighed(model, texts, TOKENS)
+
+
+def test_progress_is_told_after_each_batch(model: Any, texts: list[Example]) -> None:
+    said: list[tuple[int, int]] = []
+    likelihoods(model, texts, PAD, 60, lambda done, of: said.append((done, of)))
+    counts = [done for done, _ in said]
+    assert counts == sorted(set(counts))
+    assert len(counts) > 1
+    assert said[-1] == (len(texts), len(texts))

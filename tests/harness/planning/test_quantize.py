@@ -1,0 +1,140 @@
+"""`--quantize`, as far as it goes without bitsandbytes: plan, spec, and what transformers gets."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from harness import plugins
+from harness.errors import UserError
+from harness.planning.plan import plan
+from harness.planning.request import Request
+from harness.spec.planned import PlannedRun
+from harness.spec.spec import Spec
+from harness.worker.model import weights
+from methods.conformance.checks import trains_over_a_quantized_base
+from methods.conformance.models import BUILDS
+
+LACKING = pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is here")
+
+
+def faults(methods: str, *settings: str) -> str:
+    request = Request(methods=methods, tasks="gsm8k", settings=settings, quantize="nf4")
+    with pytest.raises(UserError) as error:
+        plan(request)
+    return str(error.value)
+
+
+@LACKING
+def test_without_bitsandbytes_planning_says_what_to_install() -> None:
+    needed = "--quantize nf4 needs bitsandbytes: pip install 'peft-proving-ground[quantize]'"
+    assert faults("lora") == needed
+
+
+@pytest.mark.parametrize("method", ["dora", "full", "shira", "smoa", "peft:LOHA"])
+def test_a_method_that_no_check_has_shown_to_fit_is_refused_with_the_reason(method: str) -> None:
+    assert f"{method} does not take --quantize nf4: no conformance check" in faults(method)
+
+
+def test_deepspeed_is_refused_since_it_casts_the_weights() -> None:
+    found = faults("lora", "train.engine=deepspeed")
+    assert "lora: DeepSpeed casts all weights to bfloat16" in found
+
+
+def test_a_quantized_run_is_another_run_in_a_table_of_its_own(spec: Callable[..., Spec]) -> None:
+    plain, nf4, int8 = (spec(quantize=how) for how in (None, "nf4", "int8"))
+    assert "quantize" not in plain.model_dump(mode="json")
+    assert nf4.model_dump(mode="json")["quantize"] == "nf4"
+    assert len({one.run_id for one in (plain, nf4, int8)}) == 3
+    assert len({one.setting for one in (plain, nf4, int8)}) == 3
+    assert "backbone quantized to int8" in int8.marks
+    assert Spec(**nf4.model_dump(mode="json")) == nf4
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_nf4_is_loaded_as_qlora_does_and_multiplied_in_the_precision_of_the_spec(
+    precision: str, planned: Callable[..., PlannedRun]
+) -> None:
+    # Dettmers et al., 2023, QLoRA: 4-bit NormalFloat with double quantization.
+    options = weights(planned(quantize="nf4", weights=precision))
+    config = options.pop("quantization_config")
+    assert options == {"dtype": getattr(torch, precision)}
+    assert (config.load_in_4bit, config.load_in_8bit) == (True, False)
+    assert (config.bnb_4bit_quant_type, config.bnb_4bit_use_double_quant) == ("nf4", True)
+    assert config.bnb_4bit_compute_dtype == getattr(torch, precision)
+
+
+def test_int8_is_loaded_by_the_defaults_of_bitsandbytes(
+    planned: Callable[..., PlannedRun],
+) -> None:
+    config = weights(planned(quantize="int8"))["quantization_config"]
+    assert (config.load_in_4bit, config.load_in_8bit) == (False, True)
+    assert config.llm_int8_threshold == 6.0  # section 3.2 of LLM.int8()
+
+
+def test_without_it_nothing_changes(planned: Callable[..., PlannedRun]) -> None:
+    assert weights(planned()) == {"dtype": torch.float32}
+
+
+STAND_IN = """
+class nn:
+    class Linear8bitLt: ...
+    class Linear4bit: ...
+"""
+
+
+@LACKING
+def test_with_bitsandbytes_the_command_line_plans_the_quantized_run(tmp_path: Path) -> None:
+    (tmp_path / "site" / "bitsandbytes").mkdir(parents=True)
+    (tmp_path / "site" / "bitsandbytes" / "__init__.py").write_text(STAND_IN)
+    path = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
+    command = [Path(sys.executable).with_name("harness"), "run", "--methods", "lora,base"]
+    done = subprocess.run(
+        [*command, "--tasks", "gsm8k", "--quantize", "int8", "--dry-run"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 runs, 2 to do." in done.stdout
+    assert "backbone quantized to int8" in done.stdout
+
+
+def test_an_unknown_format_is_refused_and_the_help_says_experimental(
+    harness: Callable[..., Any], tmp_path: Path
+) -> None:
+    grid = ("run", "--methods", "lora", "--tasks", "gsm8k")
+    assert harness(tmp_path, *grid, "--quantize", "fp4").returncode == 2
+    assert "experimental" in harness(tmp_path, "run", "--help").stdout
+
+
+def test_checkpointing_is_the_memory_setting_and_no_part_of_the_spec(
+    harness: Callable[..., Any], tmp_path: Path
+) -> None:
+    grid = ("run", "--methods", "lora", "--tasks", "gsm8k", "--limit", "2", "--train-limit", "20")
+    grid += ("--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4")
+    plain = harness(tmp_path, *grid, "--dry-run").stdout
+    assert harness(tmp_path, *grid, "--checkpointing", "--dry-run").stdout == plain
+    assert harness(tmp_path, *grid, "--checkpointing").returncode == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert '"gradient_checkpointing": true' in (folder / "places.json").read_text()
+    assert "gradient_checkpointing" not in (folder / "spec.json").read_text()
+
+
+def test_the_capability_of_a_method_is_what_its_check_finds() -> None:
+    for name in ("lora", "dora", "shira", "smoa"):
+        method = plugins.method(name)
+        try:
+            trains_over_a_quantized_base(method, BUILDS["llama-gqa"])
+        except Exception:
+            assert not method.quantized, name
+        else:
+            assert method.quantized, name
