@@ -4,11 +4,24 @@ The files beside such a file can be imported by it. Two of them may have helpers
 """
 
 import sys
+from collections import defaultdict
+from collections.abc import Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+_named: dict[str, dict[str, Path]] = defaultdict(dict)
 _modules: dict[Path, ModuleType] = {}
+
+
+def add(kind: str, path: Path) -> None:
+    """Take a file as the plugin of a kind that has its name, in place of an earlier one."""
+    _named[kind][path.stem] = path
+
+
+def of(kind: str) -> Mapping[str, Path]:
+    """Return the files of a kind by their names."""
+    return _named[kind]
 
 
 def module_of(path: Path) -> ModuleType:

@@ -7,18 +7,18 @@ used is a `UserError` of one line, which names where it comes from.
 
 import ast
 import pkgutil
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness import named_files
 from harness.errors import UserError, unknown
-from harness.named_files import module_of
+from harness.guests import check_type, described, entry_points_of, origin, reason
 from harness.packages import shipped
 
 if TYPE_CHECKING:
@@ -46,19 +46,6 @@ OFFERS: dict[Kind, str] = {
     "groups": "group",
     "executors": "executor",
 }
-TYPES: dict[Kind, tuple[str, str]] = {
-    "methods": ("methods.contract", "Method"),
-    "tasks": ("tasks.contract", "Benchmark"),
-    "groups": ("tasks.contract", "Group"),
-    "executors": ("collections.abc", "Callable"),
-}
-"""Where the type lies of what a plugin offers."""
-
-SAMPLE_ROWS = 1000
-"""Rows of the generated training set of a benchmark that is in no group, as of mathematics."""
-
-_named: dict[tuple[Kind, str], Path] = {}
-"""The files that the user named, by kind and name."""
 
 
 def add(kind: Kind, path: Path) -> str:
@@ -75,13 +62,13 @@ def add(kind: Kind, path: Path) -> str:
     name = path.stem
     if name in _ours(kind) | _entry_points(kind).keys():
         raise UserError(f"{path}: {name!r} is another {OFFERS[kind]} already. Rename the file.")
-    _named[kind, name] = path.resolve()
+    named_files.add(kind, path.resolve())
     return name
 
 
 def named_file(kind: Kind, name: str) -> Path | None:
     """Return the file of a plugin that the user named by its path; None for any other plugin."""
-    return _named.get((kind, name))
+    return named_files.of(kind).get(name)
 
 
 def names(kind: Kind) -> list[str]:
@@ -116,12 +103,12 @@ def usable(kind: Kind) -> list[str]:
 def taken(kind: Kind) -> list[str]:
     """Say of each guest whose name is that of another plugin that it is not used."""
     lines, seen = [], dict.fromkeys(_ours(kind), "the harness")
-    for entry in _all_entry_points(kind):
+    for entry in entry_points_of(kind):
         if entry.name in seen:
             lines.append(
-                f"{_described(kind, entry)} is not used: {seen[entry.name]} has that name."
+                f"{described(OFFERS[kind], entry)} is not used: {seen[entry.name]} has that name."
             )
-        seen.setdefault(entry.name, _distribution(entry))
+        seen.setdefault(entry.name, origin(entry))
     return lines
 
 
@@ -144,7 +131,7 @@ def method(name: str) -> "Method":
         if kind.lower() in _files("methods"):
             raise UserError(f"{name!r} is a method here: write {kind.lower()}.")
         try:
-            return of_peft(kind)
+            return of_peft(kind, _files("methods"))
         except ValueError as error:
             raise UserError(str(error)) from error
     found: Method = _load("methods", name)
@@ -152,11 +139,7 @@ def method(name: str) -> "Method":
 
 
 def benchmark(name: str) -> "Benchmark":
-    """Load a benchmark.
-
-    Raises:
-        UserError: There is none of that name, or a guest cannot be used.
-    """
+    """Load a benchmark; raises a `UserError` as `method` does."""
     found: Benchmark = _load("tasks", name)
     return found
 
@@ -219,7 +202,7 @@ def entry(kind: Kind, name: str) -> EntryPoint:
     """
     if name in _files(kind):
         return EntryPoint(name, f"{PACKAGES[kind]}.{name}:{OFFERS[kind]}", f"harness.{kind}")
-    if (kind, name) in _named:
+    if named_file(kind, name):
         return EntryPoint(name, f"{name}:{OFFERS[kind]}", f"harness.{kind}")
     if name not in _guests(kind):
         raise UserError(unknown(OFFERS[kind], name, names(kind)))
@@ -241,14 +224,9 @@ def _load(kind: Kind, name: str) -> Any:
     found = entry(kind, name)
     with _told(kind, name):
         path = named_file(kind, name)
-        offered = getattr(module_of(path), found.attr, None) if path else found.load()
-    module, wanted = TYPES[kind]
-    if is_guest(kind, name) and not isinstance(offered, getattr(import_module(module), wanted)):
-        of_type = type(offered).__name__
-        raise UserError(
-            f"{called(kind, name)} does not end in `{OFFERS[kind]} = {wanted}(...)` but offers a "
-            f"{of_type}; see {'methods' if kind == 'methods' else 'tasks'}/README.md."
-        )
+        offered = getattr(named_files.module_of(path), found.attr, None) if path else found.load()
+    if is_guest(kind, name):
+        check_type(OFFERS[kind], called(kind, name), offered)
     return offered
 
 
@@ -262,7 +240,7 @@ def _group_of_its_own(members: list[str]) -> "Group":
         title=" + ".join(one.title for one in found),
         benchmarks=tuple(members),
         train=trains.pop() if len(trains) == 1 else (),
-        sample_rows=SAMPLE_ROWS,
+        sample_rows=1000,  # as of mathematics
     )
 
 
@@ -283,36 +261,17 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if not is_guest(kind, name) or isinstance(error, UserError):
             raise
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(f"{called(kind, name)} cannot be imported: {why}{_place(error)}") from error
-
-
-def _place(error: BaseException) -> str:
-    """Say in which line a guest went wrong, where it is not Python that could not read it."""
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "<" not in one.filename]
-    last = frames[-1]
-    if last.filename == __file__ or isinstance(error, SyntaxError):
-        return ""
-    return f" ({Path(last.filename).name}, line {last.lineno})"
+        raise UserError(f"{called(kind, name)} cannot be imported: {reason(error)}") from error
 
 
 def called(kind: Kind, name: str) -> str:
     """Say what a guest is and where it comes from."""
     path = named_file(kind, name)
-    return str(path) if path else _described(kind, entry(kind, name))
-
-
-def _described(kind: Kind, entry: EntryPoint) -> str:
-    return f"the {OFFERS[kind]} {entry.name!r} of {_distribution(entry)}"
-
-
-def _distribution(entry: EntryPoint) -> str:
-    assert entry.dist
-    return f"{entry.dist.name} {entry.dist.version}"
+    return str(path) if path else described(OFFERS[kind], entry(kind, name))
 
 
 def _guests(kind: Kind) -> set[str]:
-    return {name for of, name in _named if of == kind} | _entry_points(kind).keys()
+    return named_files.of(kind).keys() | _entry_points(kind).keys()
 
 
 def _ours(kind: Kind) -> frozenset[str]:
@@ -336,10 +295,5 @@ def _files(kind: Kind) -> frozenset[str]:
 @cache
 def _entry_points(kind: Kind) -> dict[str, EntryPoint]:
     """List the guests of other distributions by name; of two of one name, the first one."""
-    found = {one.name: one for one in reversed(_all_entry_points(kind))}
+    found = {one.name: one for one in reversed(entry_points_of(kind))}
     return {name: one for name, one in found.items() if name not in _ours(kind)}
-
-
-def _all_entry_points(kind: Kind) -> list[EntryPoint]:
-    found = entry_points(group=f"harness.{kind}")
-    return sorted(found, key=lambda one: (one.name, _distribution(one)))

@@ -19,10 +19,13 @@ SYNONYMS = {
 """What other programs and papers call a field, by the name that it has here."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:
+def unknown(
+    kind: str, name: str, known: Iterable[str], to_do: str = "", also: Iterable[str] = ()
+) -> str:
     """Describe a name that is not one of the known ones, and suggest the one that is meant.
 
-    The suggestion ignores case and the section of a setting, and knows synonyms.
+    The suggestion ignores case and the section of a setting, and knows synonyms. It may be one of
+    `also`, names of another kind, which are not listed.
 
     >>> print(unknown("method", "LoRRA", ["dypam", "lora"]))
     'LoRRA' is not a known method. Did you mean 'lora'?
@@ -32,7 +35,7 @@ def unknown(kind: str, name: str, known: Iterable[str], to_do: str = "") -> str:
       Known: train.epochs, train.lr
     """
     names = sorted(known)
-    near = nearest(name, names)
+    near = nearest(name, [*names, *also])
     suggestion = f" Did you mean {near!r}?" if near else ""
     lines = [
         f"{name!r} is not a known {kind}.{suggestion}",

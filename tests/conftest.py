@@ -4,14 +4,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from harness import cli
+from harness import cli, named_files
 
 # Test processes share the cores: two threads each would slow all of them down.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -49,15 +49,22 @@ Command = Callable[..., "Done[str]"]
 def program() -> Command:
     """Run the command line as a user does: a process, in a folder, without the user's settings."""
     executable = Path(sys.executable).with_name("harness")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("HARNESS_")}
 
     def run(folder: Path, *arguments: str) -> "Done[str]":
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HARNESS_")}
         command = [os.fspath(executable), *arguments]
         return subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def no_named_files() -> Iterator[None]:
+    """Forget the plugins that a test named by path."""
+    yield
+    named_files._named.clear()
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def _checked(request: MethodRequest, method: Method, known: Iterable[str]) -> di
     for name, value in request.overrides.items():
         if name not in known:
             recipe = [RECIPE + one for one in Recipe.model_fields if one not in SHARED]
-            faults.append(unknown(f"field of {request.name}", name, [*known, *recipe]))
+            faults.append(unknown(f"field of {request.name}", name, known, also=recipe))
             continue
         try:
             overrides[name] = _typed(hints[name], value)

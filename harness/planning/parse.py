@@ -61,8 +61,8 @@ class Parsed:
 
 def parse(request: Request, faults: Faults) -> Parsed:
     """Read the words of a request, and note what cannot be read."""
-    for option, text in (("--methods", request.methods), ("--tasks", request.tasks)):
-        faults.of(lambda: _check_files(option, split_list(text)))
+    faults.of(lambda: _check_files(split_list(request.methods)))
+    faults.of(lambda: _check_files(split_list(request.tasks)))
     methods = faults.each(parse_methods, split_list(request.methods) or [""])
     group, benchmarks = faults.of(lambda: parse_tasks(request.tasks)) or ("", ())
     return Parsed(
@@ -105,7 +105,7 @@ def left_out(request: Request) -> list[str]:
     return [*plugins.faults("methods").values(), *plugins.taken("methods")]
 
 
-def _check_files(option: str, texts: Iterable[str]) -> None:
+def _check_files(texts: Iterable[str]) -> None:
     """Refuse two files of one name: a run names its method and its benchmarks by it."""
     files = defaultdict(set)
     for path in [Path(_called(text)[0]) for text in texts]:
@@ -114,7 +114,7 @@ def _check_files(option: str, texts: Iterable[str]) -> None:
     for name, paths in files.items():
         if len(paths) > 1:
             both = " and ".join(map(str, sorted(paths)))
-            raise UserError(f"{option}: {both} are both called {name!r}. Rename one.")
+            raise UserError(f"{both} are both called {name!r}. Rename one.")
 
 
 def _called(text: str) -> tuple[str, str]:

@@ -22,6 +22,9 @@ from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result, TrainRecord
 
+SEARCHED = [os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else []
+"""Where Python looks for modules besides its own places, for processes that tests start."""
+
 SHAPE = {
     "model_type": "llama",
     "architectures": ["LlamaForCausalLM"],
@@ -129,6 +132,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         (record / "METADATA").write_text("Metadata-Version: 2.1\nName: extra\nVersion: 1.0\n")
         (record / "entry_points.txt").write_text(entry_points)
         monkeypatch.syspath_prepend(site)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *SEARCHED]))
         plugins._entry_points.cache_clear()
         return package
 

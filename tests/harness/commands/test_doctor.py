@@ -55,7 +55,7 @@ def test_a_finding_is_a_line_that_begins_with_its_verdict(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("method = 3", "does not end in `method = Method"),
+        ("method = 3", "offers 'int', not Method"),
         ("import nowhere_at_all", "cannot be imported: ModuleNotFoundError"),
     ],
 )
