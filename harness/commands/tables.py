@@ -5,7 +5,7 @@ from harness.errors import UserError
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
-from results.analysis.table import tables
+from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats
@@ -16,11 +16,26 @@ from results.store import Reader
 
 def table(store_place: str, group: str | None, name: str, *, clean: bool, own_recipes: bool) -> str:
     """Render the tables of all finished runs in the format `name`."""
+    if name == "json":
+        found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
+    else:
+        found = of_finished(store_place, group, clean=clean, own_recipes=own_recipes)
+    return formats.render(found, name)
+
+
+def of_finished(
+    store_place: str, group: str | None, *, clean: bool, own_recipes: bool
+) -> list[Table]:
+    """Make the tables of all finished runs.
+
+    Raises:
+        UserError: There is none.
+    """
     found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
-    if not found and name != "json":
+    if not found:
         which = f"run of {group!r}" if group else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
-    return formats.render(found, name)
+    return found
 
 
 def extractors(store_place: str, group: str | None) -> Report:
