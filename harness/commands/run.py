@@ -1,7 +1,9 @@
 """`harness run`: run what is asked for and print the table, or only list it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from harness import plugins
@@ -12,15 +14,68 @@ from harness.planning.request import Request
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
-from results.analysis.table import tables
+from results.analysis.table import Table, tables
+from results.record import Run
 from results.reports import formats
 from results.store import Reader, Store
 
 INTERRUPTED = 130
 
 
+@dataclass(frozen=True)
+class Done:
+    """What became of the runs of a request.
+
+    Attributes:
+        planned: The runs that it stands for, in its order.
+        attempts: Their attempts that are stored.
+        summary: How many ended in which way.
+    """
+
+    planned: Sequence[PlannedRun]
+    attempts: Sequence[Run]
+    summary: schedule.Summary
+
+    @cached_property
+    def finished(self) -> tuple[Run, ...]:
+        """Those that are finished, in the order of the request."""
+        found = {run.run_id: run for run in self.attempts if run.status == "finished"}
+        ids = (run.spec.run_id for run in self.planned)
+        return tuple(found[one] for one in ids if one in found)
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Why runs failed now, by their ids."""
+        reasons = {run.run_id: run.reason for run in self.attempts if run.status == "failed"}
+        return {one: reasons[one] for one in self.summary.failed}
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of these runs alone."""
+        own = any(run.provenance.own for run in self.planned)
+        return tables(self.attempts, own_recipes=own)
+
+
 def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:
     """Run what a request asks for and print the table; return the exit status."""
+    try:
+        done = carry_out(request, store_place, root, executor, slots)
+    except KeyboardInterrupt:
+        print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
+        return INTERRUPTED
+    print(formats.render(done.tables, "markdown"))
+    print(_summed_up(done.summary, store_place))
+    return 1 if done.summary.failed or done.summary.diverged else 0
+
+
+def carry_out(
+    request: Request, store_place: str, root: Path, executor: str, slots: int | None
+) -> Done:
+    """Run what a request asks for, and say what became of it.
+
+    Raises:
+        UserError: With all faults of the request.
+    """
     faults = Faults()
     make = faults.of(lambda: plugins.executor(executor))
     with progress.waiting("planning", progress.console()):
@@ -30,18 +85,10 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     for note in [*_adjustments(planned), *left_out(request)]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
-    try:
-        with make(local_slots(slots, visible_gpus())) as running:
-            summary = schedule.run(planned, store, root.resolve(), running)
-    except KeyboardInterrupt:
-        print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+    with make(local_slots(slots, visible_gpus())) as running:
+        summary = schedule.run(planned, store, root.resolve(), running)
     ids = {run.spec.run_id for run in planned}
-    own = any(run.provenance.own for run in planned)
-    found = tables((run for run in store.runs() if run.run_id in ids), own_recipes=own)
-    print(formats.render(found, "markdown"))
-    print(_summed_up(summary, store_place))
-    return 1 if summary.failed or summary.diverged else 0
+    return Done(planned, [run for run in store.runs() if run.run_id in ids], summary)
 
 
 def preview(request: Request, store_place: str) -> str:

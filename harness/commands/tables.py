@@ -8,7 +8,7 @@ from harness.errors import UserError
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
-from results.analysis.table import tables
+from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats
@@ -28,13 +28,28 @@ def table(
     own_recipes: bool,
 ) -> str:
     """Render the tables of all finished runs in the format `name`."""
-    found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
-    if not found and name != "json":
-        which = f"run of {group!r}" if group else "run"
-        raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
+    if name == "json":
+        found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
+    else:
+        found = of_finished(store_place, group, clean=clean, own_recipes=own_recipes)
     if name == "latex":
         layout = replace(layout, titles=titles(found))
     return formats.render(found, name, layout)
+
+
+def of_finished(
+    store_place: str, group: str | None, *, clean: bool, own_recipes: bool
+) -> list[Table]:
+    """Make the tables of all finished runs.
+
+    Raises:
+        UserError: There is none.
+    """
+    found = tables(_runs(store_place, group), clean=clean, own_recipes=own_recipes)
+    if not found:
+        which = f"run of {group!r}" if group else "run"
+        raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
+    return found
 
 
 def extractors(store_place: str, group: str | None) -> Report:

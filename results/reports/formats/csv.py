@@ -14,13 +14,18 @@ from results.statistics.test import Test, Undefined
 
 def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write tables as one CSV text, its first line naming the columns."""
-    lines = [line for table in tables for line in _lines(table)]
+    lines = records(tables)
     text = StringIO()
     if lines:
         writer = csv.DictWriter(text, lines[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)
     return text.getvalue().rstrip("\n")
+
+
+def records(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """List the numbers of tables with what each is a number of."""
+    return [line for table in tables for line in _lines(table)]
 
 
 def _lines(table: Table) -> Iterator[dict[str, Any]]:

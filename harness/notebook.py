@@ -1,0 +1,187 @@
+"""What the command line does, for a notebook or a script: values in, values out.
+
+    from harness import grid, table
+
+    done = grid("lora,dypam", "math", seeds=2, limit=50, settings={"train.epochs": 1})
+    done.failed                 # the reasons by run id; empty where all went well
+    done.runs[0].scores         # the runs as they are stored
+    done.table.frame()          # a data frame, a line per number
+    print(table(store="harness.db", tasks="math").markdown())
+
+A mistake raises `harness.errors.UserError` with the message that the command line prints.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from harness import protocols
+from harness.commands import run as command
+from harness.commands import tables as stored
+from harness.planning.request import Request
+from results.analysis.table import Table
+from results.record import Run
+from results.reports import formats
+from results.reports.formats.csv import records
+
+Names = str | Sequence[str]
+"""As on the command line, "lora,dypam", or one by one, ["lora", "dypam"]."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Comparison tables: the values, and the forms in which they can be had.
+
+    Attributes:
+        values: One for each set of comparable runs and each metric, the newest set first.
+    """
+
+    values: tuple[Table, ...]
+
+    def frame(self) -> Any:
+        """Give a line per number, shares in [0, 1]: a data frame, or dicts without pandas."""
+        return _framed(records(self.values))
+
+    def markdown(self) -> str:
+        """Write the tables as `harness table` prints them."""
+        return formats.render(self.values, "markdown")
+
+    def latex(self) -> str:
+        """Write the tables for a paper."""
+        return formats.render(self.values, "latex")
+
+    def _repr_markdown_(self) -> str:
+        """Show the tables where a notebook's cell ends in them."""
+        return self.markdown()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What became of the runs of a request.
+
+    Attributes:
+        runs: Those that are finished, now or before, in the order of the request.
+        failed: Why runs failed, by their ids.
+        table: The table of `runs`.
+    """
+
+    runs: tuple[Run, ...]
+    failed: Mapping[str, str]
+    table: Tables
+
+    def frame(self) -> Any:
+        """Give a line per score of each run: a data frame, or dicts without pandas."""
+        return _framed([_who(run) | asdict(score) for run in self.runs for score in run.scores])
+
+    def _repr_markdown_(self) -> str:
+        """Show the table where a notebook's cell ends in a grid."""
+        return self.table.markdown()
+
+
+def grid(  # noqa: PLR0913 (the options of `harness run`)
+    methods: Names,
+    tasks: Names,
+    *,
+    backbones: Names = "tiny",
+    seeds: int | Sequence[int] = 1,
+    settings: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    data: str | Path | None = None,
+    protocol: str = protocols.DEFAULT,
+    train_data: str | Path | None = None,
+    store: str | Path = "harness.db",
+    runs: str | Path = "runs",
+    slots: int | None = None,
+    executor: str = "local",
+) -> Grid:
+    """Fine-tune and evaluate every method on every backbone and seed, as `harness run` does.
+
+    Runs that are in the store already are not run again.
+
+    Args:
+        methods: Such as "dypam,lora[r=64,train.lr=2e-4]", or "all".
+        tasks: A group, or benchmarks of one group.
+        backbones: `tiny`, folders, hub repositories.
+        seeds: How many of the papers' five seeds, or which seeds.
+        settings: Fields of recipe, batch plan, protocol or memory, such as {"train.lr": 5e-4}.
+        limit: Rows per benchmark.
+        train_limit: Training rows.
+        data: Folder of the real data; samples without it.
+        protocol: The name of a protocol.
+        train_data: A training file instead of the group's own.
+        store: Database: a file or a SQLAlchemy URL.
+        runs: Folder of the run folders.
+        slots: Runs at a time: GPUs, or shares of the cores.
+        executor: Where runs run: local, or a plugin.
+
+    Raises:
+        UserError: The request is wrong; the message has all faults. A run that fails raises
+            nothing: its reason stands in `failed`.
+    """
+    request = Request(
+        methods=_listed(methods),
+        tasks=_listed(tasks),
+        backbones=_listed(backbones),
+        seeds=_seeds(seeds),
+        settings=[f"{name}={json.dumps(value)}" for name, value in (settings or {}).items()],
+        limit=limit,
+        train_limit=train_limit,
+        data=_path(data),
+        protocol=protocol,
+        train_data=_path(train_data),
+    )
+    done = command.carry_out(request, str(store), Path(runs), executor, slots)
+    return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
+
+
+def table(
+    store: str | Path = "harness.db",
+    tasks: str | None = None,
+    *,
+    clean: bool = False,
+    own_recipes: bool = False,
+) -> Tables:
+    """Make the tables of all finished runs of a store, as `harness table` does.
+
+    Args:
+        store: Database: a file or a SQLAlchemy URL.
+        tasks: Only this group.
+        clean: Also average over the test rows that are not in the training set.
+        own_recipes: Compare methods that were trained by recipes of their own.
+
+    Raises:
+        UserError: No finished run is stored.
+    """
+    return Tables(
+        tuple(stored.of_finished(str(store), tasks, clean=clean, own_recipes=own_recipes))
+    )
+
+
+def _listed(names: Names) -> str:
+    return names if isinstance(names, str) else ",".join(names)
+
+
+def _seeds(seeds: int | Sequence[int]) -> str:
+    """Write seeds as the command line takes them: `2` is how many, `7,` is the seed 7."""
+    return str(seeds) if isinstance(seeds, int) else "".join(f"{seed}," for seed in seeds)
+
+
+def _path(place: str | Path | None) -> Path | None:
+    return None if place is None else Path(place)
+
+
+def _who(run: Run) -> dict[str, Any]:
+    named = ("run_id", "group", "method", "backbone", "seed", "fold", "protocol")
+    return {name: getattr(run, name) for name in named}
+
+
+def _framed(rows: list[dict[str, Any]]) -> Any:
+    if not find_spec("pandas"):
+        return rows
+    import pandas as pd  # noqa: PLC0415 (not a dependency; start-up time)
+
+    return pd.DataFrame(rows)
