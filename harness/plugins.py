@@ -27,7 +27,7 @@ PACKAGES: dict[Kind, str] = {
     "executors": "harness.scheduling.executors",
 }
 OF_PEFT = "peft:"
-SHARED_FILES = {"contract", "form", "prompts"}
+SHARED_FILES = {"contract", "form", "prompts", "register"}
 """Files beside the plugins that are not plugins."""
 
 OFFERS: dict[Kind, str] = {
