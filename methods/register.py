@@ -8,8 +8,8 @@ Which file is for which type is read from the text of the files, since importing
 take seconds.
 """
 
+import json
 import re
-import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -26,6 +26,9 @@ ADVICE = "first `import methods.register`, of peft-proving-ground"
 know shows it: PEFT has no other place that a message could come from."""
 
 DEFINES = re.compile(r'^    peft_type = "(\w+)"', re.MULTILINE)
+NEEDED = ("BOFT",)
+"""Types of PEFT whose adapters PEFT alone cannot load: of BOFT it builds half without CUDA."""
+
 REPLACES = re.compile(r"^PEFT_TYPE_TO_TUNER_MAPPING\[PeftType\.(\w+)\] = ", re.MULTILINE)
 
 
@@ -57,12 +60,20 @@ class AtFirstUse:
 
 
 def advised(name: str) -> str:
-    """Write a type as our adapters have it.
+    """Write a type with the advice.
 
     >>> advised("DYPAM")
     'DYPAM: first `import methods.register`, of peft-proving-ground'
     """
     return f"{name}: {ADVICE}"
+
+
+def advise(path: Path) -> None:
+    """Write the advice into the `adapter_config.json` of an adapter that PEFT alone cannot load."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if values["peft_type"] in {*types(DEFINES), *NEEDED}:
+        values["peft_type"] = advised(values["peft_type"])
+        path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def types(expression: re.Pattern[str]) -> dict[str, str]:
@@ -92,9 +103,10 @@ def _register() -> None:
     for name, module in types(DEFINES).items():
         configs[advised(name)] = AtFirstUse(configs, name, module)
         configs.setdefault(name, AtFirstUse(configs, name, module))
-    for name, module in types(REPLACES).items():
+    for name in NEEDED:
         configs[advised(name)] = configs[name]
-        if module not in sys.modules:
+    for name, module in types(REPLACES).items():
+        if tuners[PeftType(name)].__module__.startswith("peft."):
             tuners[PeftType(name)] = AtFirstUse(tuners, name, module)
 
 

@@ -38,6 +38,16 @@ def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:
     return method.adapt(base, method.configure(**spec.method.fields))
 
 
+def save(planned: PlannedRun, model: Any, folder: Path) -> None:
+    """Save the adapter; it names its backbone as other machines do."""
+    backbone = planned.spec.backbone
+    if backbone.on_the_hub:
+        named = (backbone.name, backbone.revision)
+    else:
+        named = (Path(planned.backbone_place).name, None)
+    plugins.method(planned.spec.method.name).save(model, str(folder), *named)
+
+
 def peak_memory_bytes() -> int:
     """Return the most memory that was held: on the GPU where there is one, else by the process."""
     if torch.cuda.is_available():

@@ -16,7 +16,7 @@ from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.worker import encode, environment, rows
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
-from harness.worker.model import adapted, load, peak_memory_bytes
+from harness.worker.model import adapted, load, peak_memory_bytes, save
 from harness.worker.training.batches import Training
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
@@ -113,7 +113,7 @@ class Stages:
             kept = {name: value for hook in added.hooks for name, value in hook.record().items()}
             if kept:
                 self.folder.write_method_record(kept)
-            model.save_pretrained(str(self.folder.adapter))
+            save(self.planned, model, self.folder.adapter)
             rate = trained.tokens / self.journal.seconds["train"]
             record = TrainRecord(**counts, **asdict(trained), tokens_per_second=rate)
             self.folder.write_train_record(record)
