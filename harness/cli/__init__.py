@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from harness.cli import catalogue, reports, runs
+from harness.cli import catalogue, publish, reports, runs
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(runs.history, runs.show, catalogue.doctor, runs.rescore, runs.reindex),
+    *(publish.card, publish.push),
 )
 for command in COMMANDS:
     app.command()(command)

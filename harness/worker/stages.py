@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from harness import plugins
+from harness import card, plugins
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
@@ -50,6 +50,7 @@ def execute(folder: RunFolder) -> None:
                 **facts,
             )
             folder.write_result(result)
+            card.write(folder)
             journal.write(phase="finished")
 
 
