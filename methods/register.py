@@ -112,4 +112,4 @@ def _register() -> None:
 
 _register()
 # Here and not in the class, whose source is part of the ids of runs.
-NativeConfig.__post_init__ = _with_value(NativeConfig.__post_init__)  # type: ignore[method-assign]
+NativeConfig.__post_init__ = _with_value(NativeConfig.__post_init__)  # type: ignore[method-assign, assignment]

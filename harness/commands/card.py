@@ -65,7 +65,7 @@ def _upload(files: dict[str, bytes | Path], repository: str, message: str, *, pu
 def _require_free(repository: str, files: set[str]) -> None:
     if more := sorted(files - {".gitattributes"}):
         raise UserError(
-            f"{repository} is taken: it holds {', '.join(more[:3])}{', ...' * (len(more) > 3)}.\n"
+            f"{repository} is taken: {more[0]} is there already.\n"
             "  Choose another name, or delete the repository on the hub."
         )
 

@@ -40,12 +40,11 @@ def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:
 
 def save(planned: PlannedRun, model: Any, folder: Path) -> None:
     """Save the adapter; it names its backbone as other machines do."""
-    backbone = planned.spec.backbone
+    method, backbone = plugins.method(planned.spec.method.name), planned.spec.backbone
     if backbone.on_the_hub:
-        named = (backbone.name, backbone.revision)
+        method.save(model, str(folder), backbone.name, backbone.revision)
     else:
-        named = (Path(planned.backbone_place).name, None)
-    plugins.method(planned.spec.method.name).save(model, str(folder), *named)
+        method.save(model, str(folder), Path(planned.backbone_place).name)
 
 
 def peak_memory_bytes() -> int:
