@@ -37,7 +37,7 @@ OF_PEFT = "peft:"
 FILE = ".py"
 """How the name of a plugin ends that is the path of its file."""
 
-SHARED_FILES = {"contract", "form", "prompts", "trainer"}
+SHARED_FILES = {"contract", "form", "prompts", "register", "trainer"}
 """Files beside the plugins that are not plugins."""
 
 OFFERS: dict[Kind, str] = {

@@ -4,12 +4,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import peft
 from peft import PeftConfig, PeftModel
 from peft.tuners.tuners_utils import BaseTunerLayer
+from peft.utils import CONFIG_NAME
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -130,6 +132,7 @@ class Method:
         """
         if self.config is None:
             return _frozen(model)
+        import_module("methods.register")
         config = PeftConfig.from_pretrained(folder)
         if type(config) is not self.config:
             raise ValueError(
@@ -137,13 +140,30 @@ class Method:
                 "adapter of another method."
             )
         trained_on = config.base_model_name_or_path or ""
-        # A folder may have moved; its last name is what a hub's commit or the user called it.
-        if Path(trained_on).name != Path(model.name_or_path or "").name:
+        # A folder may have moved; its last name is what the user called it, or a hub's commit.
+        if Path(model.name_or_path or "").name not in (Path(trained_on).name, config.revision):
             raise ValueError(
                 f"{folder} was trained on {trained_on}, not on {model.name_or_path}: load it on "
                 "the backbone it belongs to."
             )
         return PeftModel.from_pretrained(model, folder, is_trainable=True)
+
+    def save(
+        self, model: PeftModel, folder: str, backbone: str, revision: str | None = None
+    ) -> None:
+        """Save the adapter so that PEFT and transformers load it on any machine.
+
+        Args:
+            model: What `adapt` or `load` returned.
+            folder: Where to.
+            backbone: What it was trained on: a repository of the hub, or the name of a folder.
+            revision: The commit of the repository; None for a folder.
+        """
+        register: Any = import_module("methods.register")
+        config = model.peft_config["default"]
+        config.base_model_name_or_path, config.revision = backbone, revision
+        model.save_pretrained(folder)
+        register.advise(Path(folder) / CONFIG_NAME)
 
 
 def _frozen(model: PreTrainedModel) -> PreTrainedModel:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness import plugins
+from harness import card, plugins
 from harness.commands.report import Report
 from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
@@ -55,6 +55,7 @@ def rescore(store_place: str, root: Path) -> Report:
             continue
         record = record_of(folder)
         assert record is not None
+        card.write(folder)
         store.add(record)
         store.replace_scores(record)
         done += 1

@@ -32,6 +32,11 @@ class Backbone(Value):
     name: str
     revision: str
 
+    @property
+    def on_the_hub(self) -> bool:
+        """Whether it is a repository of the hub, not a folder."""
+        return not self.revision.startswith("sha256:")
+
 
 class Data(Value):
     """A data set by content."""

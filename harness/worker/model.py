@@ -65,6 +65,15 @@ def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:
     return method.adapt(base, method.configure(**spec.method.fields))
 
 
+def save(planned: PlannedRun, model: Any, folder: Path) -> None:
+    """Save the adapter; it names its backbone as other machines do."""
+    method, backbone = plugins.method(planned.spec.method.name), planned.spec.backbone
+    if backbone.on_the_hub:
+        method.save(model, str(folder), backbone.name, backbone.revision)
+    else:
+        method.save(model, str(folder), Path(planned.backbone_place).name)
+
+
 def peak_memory_bytes() -> int:
     """Return the most memory that was held: on the GPU where there is one, else by the process."""
     if torch.cuda.is_available():

@@ -10,14 +10,14 @@ import torch
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from harness import plugins
+from harness import card, plugins
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.worker import encode, environment, rows
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
-from harness.worker.model import adapted, load, peak_memory_bytes
+from harness.worker.model import adapted, load, peak_memory_bytes, save
 from harness.worker.training.batches import Training
 from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
@@ -61,6 +61,7 @@ def execute(folder: RunFolder) -> None:
             }
             if ending == "finished":
                 folder.write_result(Result(**facts))
+                card.write(folder)
             else:
                 folder.write_divergence(Divergence(**facts))
             journal.write(phase=ending)
@@ -138,7 +139,7 @@ class Stages:
             kept = {name: value for hook in added.hooks for name, value in hook.record().items()}
             if kept:
                 self.folder.write_method_record(kept)
-            model.save_pretrained(str(self.folder.adapter))
+            save(self.planned, model, self.folder.adapter)
             rate = trained.tokens / self.journal.seconds["train"]
             record = TrainRecord(**counts, **asdict(trained), tokens_per_second=rate)
             self.folder.write_train_record(record)

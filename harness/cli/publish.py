@@ -1,0 +1,28 @@
+"""Commands that hand an adapter to others."""
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import options
+
+
+def card(run: str, store: options.StorePlace = "harness.db") -> None:
+    """Print the model card of a run's adapter; the first digits of the run's id will do."""
+    from harness.commands import card as command
+
+    typer.echo(command.card(store, run), nl=False)
+
+
+def push(
+    run: str,
+    repository: Annotated[str, typer.Argument(help="A new repository, owner/name.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Let everybody see it; private otherwise.")
+    ] = False,
+    store: options.StorePlace = "harness.db",
+) -> None:
+    """Upload a run's adapter with its card to a new repository of the Hugging Face hub."""
+    from harness.commands import card as command
+
+    typer.echo(command.push(store, run, repository, public=public))
