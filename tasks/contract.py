@@ -167,8 +167,7 @@ class Benchmark:
         options: The completions that a row offers, by the gold answer that each one states.
         metrics: What tables show, in their order; more is measured and kept with a run.
         substitutes: Stand-ins for the file, by preference.
-        train: Training sets by preference, for a benchmark that is in no group. A relative place
-            is one beside the benchmark's file.
+        train: Training sets by preference, for a benchmark that is in no group.
     """
 
     title: str
