@@ -32,8 +32,8 @@ def test_the_run_ends_at_the_step_and_leaves_neither_adapter_nor_answers(place: 
     found = json.loads((folder / "divergence.json").read_text(), parse_constant=pytest.fail)
     assert (found["step"], found["reason"]) == (2, "the loss is nan")
     assert found["trainable_parameters"] == 263040  # as `harness methods` counts lora on tiny
-    steps = [json.loads(line).get("step", 0) for line in (folder / "events.jsonl").open()]
-    assert max(steps) == 2
+    events = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
+    assert max(event.get("step", 0) for event in events) == 2
     left = {path.name for path in folder.iterdir()}
     assert not left & {"adapter", "generations", "result.json", "training.json", "failure.json"}
 

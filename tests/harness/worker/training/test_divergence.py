@@ -40,7 +40,8 @@ class Breaks:
     """Puts a number into a weight of the adapter before the forward pass of a step."""
 
     def __init__(self, model: PeftModel, at: int, number: float) -> None:
-        self.weight = next(p for p in model.parameters() if p.requires_grad)
+        # Of the last layer of the MLP: attention on a CPU can hide a NaN of queries or keys.
+        *_, self.weight = (p for p in model.parameters() if p.requires_grad)
         self.at, self.number = at, number
 
     def before_forward(self, step: int) -> None:
