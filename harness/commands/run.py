@@ -27,7 +27,7 @@ class Done:
 
     Attributes:
         planned: The runs that it stands for, in its order.
-        attempts: Their attempts that are stored.
+        attempts: Their stored attempts, newest first.
         summary: How many ended in which way.
     """
 
@@ -45,14 +45,15 @@ class Done:
     @property
     def failed(self) -> Mapping[str, str]:
         """Why runs failed now, by their ids."""
-        reasons = {run.run_id: run.reason for run in self.attempts if run.status == "failed"}
+        oldest_first = reversed(self.attempts)
+        reasons = {run.run_id: run.reason for run in oldest_first if run.status == "failed"}
         return {one: reasons[one] for one in self.summary.failed}
 
     @property
     def tables(self) -> list[Table]:
-        """The tables of the finished runs alone."""
+        """The tables of these runs alone."""
         own = any(run.provenance.own for run in self.planned)
-        return tables(self.finished, own_recipes=own)
+        return tables(self.attempts, own_recipes=own)
 
 
 def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:
