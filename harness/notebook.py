@@ -8,7 +8,8 @@
     done.table.frame()          # a data frame, a line per number
     print(table(store="harness.db", tasks="math").markdown())
 
-A mistake raises `harness.errors.UserError` with the message that the command line prints.
+A mistake is an exception with the message that the command line prints: a
+`harness.errors.UserError`, or a `results.errors.ResultsError` where there is no such store.
 """
 
 import json
@@ -65,7 +66,7 @@ class Grid:
     Attributes:
         runs: Those that are finished, now or before, in the order of the request.
         failed: Why runs failed, by their ids.
-        table: The table of `runs`.
+        table: The tables of these runs alone.
     """
 
     runs: tuple[Run, ...]
@@ -155,6 +156,7 @@ def table(
 
     Raises:
         UserError: No finished run is stored.
+        ResultsError: There is no such store.
     """
     return Tables(
         tuple(stored.of_finished(str(store), tasks, clean=clean, own_recipes=own_recipes))

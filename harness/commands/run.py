@@ -28,7 +28,7 @@ class Done:
 
     Attributes:
         planned: The runs that it stands for, in its order.
-        attempts: Their attempts that are stored.
+        attempts: Their stored attempts, newest first.
         summary: How many ended in which way.
     """
 
@@ -46,7 +46,8 @@ class Done:
     @property
     def failed(self) -> Mapping[str, str]:
         """Why runs failed now, by their ids."""
-        reasons = {run.run_id: run.reason for run in self.attempts if run.status == "failed"}
+        oldest_first = reversed(self.attempts)
+        reasons = {run.run_id: run.reason for run in oldest_first if run.status == "failed"}
         return {one: reasons[one] for one in self.summary.failed}
 
     @property
