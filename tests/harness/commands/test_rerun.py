@@ -69,7 +69,7 @@ def test_another_answer_is_named_and_ends_with_1_and_the_new_folder_is_kept_on_d
 ) -> None:
     folder = RunFolder(place / "runs" / "only")
     first, *rest = folder.verdicts("gsm8k")
-    extracted = {name: "123456" for name in first.extracted}
+    extracted = dict.fromkeys(first.extracted, "123456")
     folder.write_verdicts("gsm8k", [first.model_copy(update={"extracted": extracted}), *rest])
     generation, *others = folder.generations("gsm8k")
     changed = generation.model_copy(update={"tokens": (1,), "text": "123456"})
