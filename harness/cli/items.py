@@ -38,7 +38,6 @@ def items(
     from harness.commands import items as command
     from results.analysis.items import Kind
     from results.reports import items as report
-    from results.reports.to_json import to_json
 
     asked: dict[Kind, bool] = {"wrong": wrong, "right": right, "unparsed": unparsed, "cut": cut}
     kinds = [kind for kind, wanted in asked.items() if wanted]
@@ -49,7 +48,7 @@ def items(
     for note in found.notes:
         typer.echo(f"note: {note}", err=True)
     if as_json:
-        typer.echo(to_json(part))
+        typer.echo(report.json(part, indent=2))
     elif jsonl or csv:
         typer.echo(report.json_lines(part) if jsonl else report.comma_separated(part))
     else:

@@ -1,12 +1,13 @@
 """Items of runs as pages to read, as JSON lines and as CSV."""
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from io import StringIO
 from textwrap import indent
 from typing import Any
+
+from pydantic_core import to_json
 
 from results.analysis.items import Item, Pair
 
@@ -30,7 +31,16 @@ def pages(found: Sequence[Item | Pair], first: int = 0, size: int = PAGE) -> str
 
 def json_lines(found: Sequence[Item | Pair]) -> str:
     """Write one JSON object a line, with every field."""
-    return "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in found)
+    return "\n".join(json(asdict(one)) for one in found)
+
+
+def json(value: Any, indent: int | None = None) -> str:
+    """Write strict JSON; as in run folders, a number that is not finite is a text such as "NaN".
+
+    >>> json({"loss": float("nan"), "of": 2})
+    '{"loss":"NaN","of":2}'
+    """
+    return to_json(value, indent=indent, inf_nan_mode="strings").decode()
 
 
 def comma_separated(found: Sequence[Item | Pair]) -> str:

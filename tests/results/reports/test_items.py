@@ -71,6 +71,11 @@ def test_json_lines_hold_every_field_one_item_a_line(item: Make) -> None:
     assert read == [json.loads(json.dumps(asdict(one))) for one in items]
 
 
+def test_a_likelihood_that_is_not_finite_is_a_text(item: Make) -> None:
+    (line,) = json_lines([item(likelihoods={"7": float("-inf")})]).split("\n")
+    assert json.loads(line, parse_constant=pytest.fail)["likelihoods"] == {"7": "-Infinity"}
+
+
 @pytest.mark.parametrize("start", FORMULA)
 def test_a_spreadsheet_runs_no_answer_as_a_formula(start: str, item: Make) -> None:
     (row,) = csv.DictReader(StringIO(comma_separated([item(answer=f"{start}1+1", found="-5")])))

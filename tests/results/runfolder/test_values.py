@@ -215,3 +215,24 @@ def test_equal_generations_make_equal_files_whenever_they_are_written(
         folder.write_generations("gsm8k", made)
         contents.add((folder.path / "generations" / "gsm8k.jsonl.gz").read_bytes())
     assert len(contents) == 1
+
+
+def test_the_facts_of_an_environment_are_one_level_deep() -> None:
+    machine = {"host": "here", "threads": 2}
+    stack = Environment(
+        packages={"peft": "1"},
+        python="3.11.7",
+        torch="2",
+        device="CPU",
+        machine=machine,
+        harness={},
+    )
+    assert stack.facts == {
+        "packages.peft": "1",
+        "python": "3.11.7",
+        "torch": "2",
+        "device": "CPU",
+        "driver": None,
+        "machine.host": "here",
+        "machine.threads": 2,
+    }
