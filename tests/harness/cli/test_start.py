@@ -29,9 +29,16 @@ finally:
 """
 
 READING = {
-    "table": ["--format latex", "--json", "--extractors", "--clean", "--own-recipes"],
+    "table": [
+        "--format latex --no-sd --width column --label tab:own",
+        "--columns gsm8k --wide",
+        "--json",
+        "--extractors",
+        "--clean",
+        "--own-recipes",
+    ],
     "compare": ["lora dypam", "lora dypam --json"],
-    "history": ["", "--json"],
+    "history": ["", "--wide", "--json"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
     "reindex": ["--store other.db"],
