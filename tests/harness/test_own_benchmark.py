@@ -50,6 +50,7 @@ def write(path: Path, count: int) -> None:
 def test_it_is_planned_on_its_own_files_with_a_data_folder_and_without(
     package: Path, tmp_path: Path, folder: str | None
 ) -> None:
+    (tmp_path / "data").mkdir()
     (run,) = plan(Request(methods="base", tasks="zoo", data=tmp_path / folder if folder else None))
     test = run.spec.tests["zoo"]
     assert (test.title, test.kind, test.verified, test.rows) == ("rows.json", "own", True, 5)

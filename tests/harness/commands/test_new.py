@@ -37,10 +37,10 @@ def test_a_new_method_keeps_the_contract_as_it_is(place: Path) -> None:
 
 
 def test_a_new_method_has_its_own_name_everywhere() -> None:
-    method("tanh_lora")
-    text = Path("tanh_lora.py").read_text()
+    method("bent_lora")
+    text = Path("bent_lora.py").read_text()
     assert "example" not in text.lower()
-    for name in ("TanhLora:", "class TanhLoraConfig", 'peft_type = "TANH_LORA"', "tanh_lora[r=4]"):
+    for name in ("BentLora:", "class BentLoraConfig", 'peft_type = "BENT_LORA"', "bent_lora[r=4]"):
         assert name in text
 
 
