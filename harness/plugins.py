@@ -265,9 +265,11 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
 
 
 def called(kind: Kind, name: str) -> str:
-    """Say what a guest is and where it comes from."""
-    path = named_file(kind, name)
-    return str(path) if path else described(OFFERS[kind], entry(kind, name))
+    """Say what a plugin is, and of a guest where it comes from."""
+    if path := named_file(kind, name):
+        return str(path)
+    guest = _entry_points(kind).get(name)
+    return described(OFFERS[kind], guest) if guest else f"the {OFFERS[kind]} {name!r}"
 
 
 def _guests(kind: Kind) -> set[str]:
