@@ -5,13 +5,14 @@ The files beside such a file can be imported by it. Two of them may have helpers
 
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 _named: dict[str, dict[str, Path]] = defaultdict(dict)
 _modules: dict[Path, ModuleType] = {}
+_beside: dict[Path, dict[str, str | None]] = {}
 
 
 def add(kind: str, path: Path) -> None:
@@ -40,8 +41,27 @@ def module_of(path: Path) -> ModuleType:
         module.__dict__["__text__"] = text
         sys.modules[name] = module  # dataclasses look their module up
         spec.loader.exec_module(module)
-        _modules[path] = module
+        _modules[path], _beside[path] = module, _found(path.parent)
     return _modules[path]
+
+
+def hidden(path: Path, names: Iterable[str]) -> dict[str, str | None]:
+    """Find the names of files beside one that stood for other modules when it was imported.
+
+    Returns:
+        The files of those modules by name; None for one without a file.
+    """
+    found = {name: file for name, file in _beside[path].items() if name in names}
+    return {name: file for name, file in found.items() if not file or not _lies_in(path, file)}
+
+
+def _lies_in(path: Path, file: str) -> bool:
+    return Path(file).resolve().is_relative_to(path.parent)
+
+
+def _found(folder: Path) -> dict[str, str | None]:
+    names = {one.stem for one in folder.iterdir()} & sys.modules.keys()
+    return {name: getattr(sys.modules[name], "__file__", None) for name in names}
 
 
 def _make_way_for(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Finding plugins: a file is a plugin and its name is its name; others are guests.
 
 A guest comes from another distribution, by an entry point, or from a file that the user names.
-Nothing is imported until it is asked for. No guest takes a name of ours, and one that cannot be
-used is a `UserError` of one line, which names where it comes from.
+Nothing is imported until it is asked for. No guest takes a name of ours. One that cannot be used is
+a `UserError` of one line.
 """
 
 import ast
@@ -265,9 +265,11 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
 
 
 def called(kind: Kind, name: str) -> str:
-    """Say what a guest is and where it comes from."""
-    path = named_file(kind, name)
-    return str(path) if path else described(OFFERS[kind], entry(kind, name))
+    """Say what a plugin is, and of a guest where it comes from."""
+    if path := named_file(kind, name):
+        return str(path)
+    guest, what = _entry_points(kind).get(name), OFFERS[kind]
+    return described(what, guest) if guest else f"the {what} {name!r}"
 
 
 def _guests(kind: Kind) -> set[str]:
@@ -276,8 +278,7 @@ def _guests(kind: Kind) -> set[str]:
 
 def _ours(kind: Kind) -> frozenset[str]:
     """List the names that no guest may have; `--tasks` takes groups and benchmarks alike."""
-    alike = kind in ("tasks", "groups")
-    return _files("tasks") | _files("groups") if alike else _files(kind)
+    return _files("tasks") | _files("groups") if kind in ("tasks", "groups") else _files(kind)
 
 
 @cache

@@ -15,7 +15,6 @@ because `__init_subclass__` of their base collects them.
 """
 
 import ast
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import methods
-from harness import plugins
+from harness import named_files, plugins
 from harness.errors import UserError
 from harness.packages import NAMES, installed
 from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
@@ -82,20 +81,21 @@ def texts(kind: plugins.Kind, name: str) -> dict[Path, str]:
     """Give the SHA-256 of a file of the user's, and of all files beside it that it imports.
 
     Raises:
-        UserError: Python does not import the file that lies beside it, but another one.
+        UserError: Python does not import the file that lies beside it, but another module.
     """
-    module, found = plugins.entry(kind, name).module, dict[Path, str]()
-    files = Files(packages_of(module, plugins.source_path(kind, name)))
-    for one in files.imported_by(module):
-        path = files.path(one.name)
-        if path and path.is_file() and one.name.partition(".")[0] not in METHODS:
-            found[path] = sha256(path.read_bytes()).hexdigest()
-            loaded = getattr(sys.modules.get(one.name), "__file__", None)
-            if one.name != module and loaded and Path(loaded).resolve() != path.resolve():
-                raise UserError(
-                    f"{name} imports {one.name!r}, which is {loaded} and not {path}. Rename {path}."
-                )
-    return found
+    module, main = plugins.entry(kind, name).module, plugins.source_path(kind, name)
+    files = Files(packages_of(module, main))
+    dotted = [one.name for one in files.imported_by(module)]
+    helpers = {one.partition(".")[0] for one in dotted if one != module}
+    for helper, file in named_files.hidden(main, helpers).items():
+        raise UserError(
+            f"{main} imports {helper!r}, which is {file or 'built in'} and not the one beside it. "
+            "Rename that one."
+        )
+    paths = [files.path(one) for one in dotted if one.partition(".")[0] not in METHODS]
+    return {
+        path: sha256(path.read_bytes()).hexdigest() for path in paths if path and path.is_file()
+    }
 
 
 def packages_of(module: str, path: Path, owner: Distribution | None = None) -> dict[str, Path]:

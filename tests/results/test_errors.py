@@ -1,6 +1,8 @@
 """How an unknown name is reported."""
 
-from results.errors import unknown
+import pytest
+
+from results.errors import nearest, unknown
 
 
 def test_the_suggestion_ignores_case_and_keeps_the_known_spelling() -> None:
@@ -18,3 +20,37 @@ def test_a_name_far_from_all_others_has_no_suggestion() -> None:
 def test_what_to_do_comes_last_and_no_known_name_is_none() -> None:
     text = unknown("method", "lora", [], "To add one, see methods/README.md")
     assert text.splitlines()[1:] == ["  Known: none", "  To add one, see methods/README.md"]
+
+
+SETTINGS = ["generate.batch_size", "train.batch_size", "train.epochs", "train.lr"]
+LORA = ["alpha_pattern", "lora_alpha", "lora_dropout", "r", "rank_pattern"]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("LoRA", ["dora", "lora"], "lora"),
+        ("lr", SETTINGS, "train.lr"),
+        ("LR", SETTINGS, "train.lr"),
+        ("train.learning_rate", SETTINGS, "train.lr"),
+        ("learning_rate", SETTINGS, "train.lr"),
+        ("batch_size", SETTINGS, "train.batch_size"),
+        ("generate.batchsize", SETTINGS, "generate.batch_size"),
+        ("num_train_epochs", SETTINGS, "train.epochs"),
+        ("rank", LORA, "r"),
+        ("alpha", LORA, "lora_alpha"),
+        ("rank", ["rank", "r"], "rank"),
+        ("rank_patern", LORA, "rank_pattern"),
+        ("zzz", LORA, None),
+    ],
+)
+def test_case_section_and_synonyms_of_a_name_do_not_matter(
+    name: str, known: list[str], meant: str | None
+) -> None:
+    assert nearest(name, known) == meant
+
+
+def test_a_name_of_another_kind_is_suggested_but_not_listed() -> None:
+    text = unknown("field of lora", "lr", LORA, also=SETTINGS)
+    assert "Did you mean 'train.lr'?" in text
+    assert "train.epochs" not in text

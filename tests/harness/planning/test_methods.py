@@ -150,6 +150,14 @@ def test_a_type_that_peft_does_not_adapt_layers_by_gets_the_known_ones(text: str
         parsed(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"), [("lora[rank=8]", "r"), ("lora[learning_rate=1]", "train.lr")]
+)
+def test_a_field_by_the_name_that_others_give_it_gets_ours(text: str, meant: str) -> None:
+    with pytest.raises(UserError, match=f"Did you mean '{meant}'"):
+        parsed(text)
+
+
 def test_a_type_of_peft_that_has_a_file_here_is_called_by_it() -> None:
     with pytest.raises(UserError, match="'peft:BOFT' is a method here: write boft"):
         parsed("peft:BOFT")

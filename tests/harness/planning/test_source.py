@@ -14,7 +14,15 @@ from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
 
 import methods
 from harness import plugins
-from harness.planning.source import METHOD, hash_of, packages_of, reached, reached_in, source_hash
+from harness.planning.source import (
+    METHOD,
+    hash_of,
+    packages_of,
+    reached,
+    reached_in,
+    source_hash,
+    task_source,
+)
 from harness.planning.syntax import Definition, Files
 from methods.conformance import models
 from methods.training.hooks import TrainingAhead
@@ -558,3 +566,50 @@ def test_a_method_made_of_another_is_reached_with_it(tmp_path: Path) -> None:
 def test_the_code_that_selects_layers_counts_where_it_is_used(name: str) -> None:
     assert source_hash(name, selects_layers=True) != source_hash(name, selects_layers=False)
     assert "DynamicLayerSelection" not in {found.name for found in reached("lora")}
+
+
+def test_a_plugin_is_followed_into_a_folder_beside_it(tmp_path: Path) -> None:
+    write(tmp_path, toy=replaced(TOY, "methods.layers", "parts.layers"), parts___layers=LAYERS)
+    before = hash_by("toy", tmp_path / "toy.py")
+    write(tmp_path, parts___layers=replaced(LAYERS, "x / 2", "x / 3"))
+    assert hash_by("toy", tmp_path / "toy.py") != before
+
+
+RECORD = "extra/toy.py,,\nextra_layers/layers.py,,\nextra-1.0.dist-info/RECORD,,\n"
+
+
+@pytest.mark.parametrize(("record", "follows"), [(RECORD, True), (None, False)])
+def test_a_plugin_is_followed_through_the_packages_of_its_own_distribution(
+    record: str | None, follows: bool, install: Any, tmp_path: Path
+) -> None:
+    text = replaced(TOY, "methods.layers", "extra_layers.layers")
+    site = install("[harness.methods]\ntoy = extra.toy:method\n", toy=text).parent
+    write(site / "extra_layers", layers=LAYERS)
+    if record:
+        (site / "extra-1.0.dist-info" / "RECORD").write_text(record)
+    before = source_hash("toy", selects_layers=False)
+    write(site / "extra_layers", layers=replaced(LAYERS, "x / 2", "x / 3"))
+    assert (source_hash("toy", selects_layers=False) != before) is follows
+
+
+def test_a_plugin_is_not_followed_into_other_distributions(install: Any) -> None:
+    text = replaced(TOY, "methods.layers", "strange.layers")
+    site = install("[harness.methods]\ntoy = extra.toy:method\n", toy=text).parent
+    (site / "extra-1.0.dist-info" / "RECORD").write_text("extra/toy.py,,\n")
+    write(site / "strange", layers=LAYERS)
+    before = source_hash("toy", selects_layers=False)
+    write(site / "strange", layers=replaced(LAYERS, "x / 2", "x / 3"))
+    assert source_hash("toy", selects_layers=False) == before
+
+
+def test_a_guests_benchmark_and_group_have_a_source_and_ours_have_none(install: Any) -> None:
+    text = "from tasks.contract import Group\nfrom extra.names import NAMES\n"
+    text += "group = Group(title='Mine', benchmarks=NAMES, train=(), sample_rows=9)\n"
+    package = install(
+        "[harness.groups]\nmine = extra.mine:group\n", mine=text, names='NAMES = ("gsm8k",)\n'
+    )
+    before = task_source("groups", "mine")
+    write(package, names='NAMES = ("svamp",)\n')
+    assert before not in (None, task_source("groups", "mine"))
+    assert task_source("groups", "math") is None
+    assert task_source("tasks", "gsm8k") is None
