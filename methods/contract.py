@@ -160,10 +160,10 @@ class Method:
             revision: The commit of the repository; None for a folder.
         """
         register: Any = import_module("methods.register")
-        config = model.peft_config["default"]
-        config.base_model_name_or_path, config.revision = backbone, revision
         model.save_pretrained(folder)
-        register.advise(Path(folder) / CONFIG_NAME)
+        # PEFT's card says nothing but the path of the backbone on this machine.
+        (Path(folder) / "README.md").unlink()
+        register.rename(Path(folder) / CONFIG_NAME, backbone, revision)
 
 
 def _frozen(model: PreTrainedModel) -> PreTrainedModel:

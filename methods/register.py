@@ -68,12 +68,17 @@ def advised(name: str) -> str:
     return f"{name}: {ADVICE}"
 
 
-def advise(path: Path) -> None:
-    """Write the advice into the `adapter_config.json` of an adapter that PEFT alone cannot load."""
+def rename(path: Path, backbone: str, revision: str | None) -> None:
+    """Name backbone and type in an `adapter_config.json` as other machines need them.
+
+    The type gets the advice where PEFT alone cannot load the adapter. PEFT cannot write this
+    itself: it looks for the backbone, by its name, in the middle of saving.
+    """
     values = json.loads(path.read_text(encoding="utf-8"))
+    values |= {"base_model_name_or_path": backbone, "revision": revision}
     if values["peft_type"] in {*types(DEFINES), *NEEDED}:
         values["peft_type"] = advised(values["peft_type"])
-        path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def types(expression: re.Pattern[str]) -> dict[str, str]:
