@@ -152,34 +152,9 @@ def test_after_the_import_every_method_is_used_as_any_other(
     tried(name, saved)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize(
-    "load",
-    [
-        "PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained('model'), sys.argv[1])",
-        "AutoModelForCausalLM.from_pretrained(sys.argv[1])",
-    ],
-)
-def test_without_it_the_error_names_the_import(
-    name: str, load: str, saved: Callable[[str], Path]
-) -> None:
-    imports = "import sys; from peft import PeftModel; from transformers import *; "
-    done = fresh(imports + load, saved(name), saved(name))
-    assert done.returncode == 1
-    last = done.stderr.rstrip().splitlines()[-1]
-    assert last == f"KeyError: '{name.upper()}: {register.ADVICE}'"
-
-
-@pytest.mark.parametrize("name", ["lora", "oft"])
-def test_what_peft_alone_can_load_needs_no_import(name: str, saved: Callable[[str], Path]) -> None:
-    script = """
-import sys, torch
-=======
 ALONE = """
 import sys
 import torch
->>>>>>> h8
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
