@@ -24,7 +24,10 @@ def methods(name: str | None, backbone: str | None) -> Report:
         for one in ([name] if name else names)
     ]
     if backbone:
-        rows = _counted([row["method"] for row in rows], backbone)
+        from harness.planning.parameters import counting  # noqa: PLC0415 (start-up time)
+
+        with counting():
+            rows = _counted([row["method"] for row in rows], backbone)
     text = table(rows)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
