@@ -23,9 +23,6 @@ TrainData = Annotated[
     typer.Option("--train-data", help="A training file instead of the group's own."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Backbone = Annotated[
-    str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name\\[@revision].")
-]
 OwnRecipes = Annotated[
     bool,
     typer.Option(

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from tasks.contract import Benchmark
 
 
-def methods(name: str | None, backbone: str | None) -> Report:
-    """List all methods, or show one; with their trainable parameters on a backbone."""
+def methods(name: str | None, backbone: str | None, *, full: bool = False) -> Report:
+    """List all methods, or show one; with their trainable parameters on a backbone.
+
+    With `full`, which imports PEFT, each also has its paper, docstring, fields and variants.
+    """
     names = plugins.names("methods")
     if name is not None and name not in names:
         raise UserError(unknown("method", name, names))
@@ -23,6 +26,7 @@ def methods(name: str | None, backbone: str | None) -> Report:
         {"method": one, "what": plugins.docstring("methods", one).splitlines()[0]}
         for one in ([name] if name else names)
     ]
+    facts = [{**row, **_facts(row["method"])} for row in rows if full]
     if backbone:
         from harness.planning.parameters import counting  # noqa: PLC0415 (start-up time)
 
@@ -30,8 +34,9 @@ def methods(name: str | None, backbone: str | None) -> Report:
             rows = _counted([row["method"] for row in rows], backbone)
     text = table(rows)
     if name:
-        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
-    return Report(text, rows)
+        fields = ", ".join(f"{key}={value}" for key, value in _fields(name).items())
+        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {fields}"
+    return Report(text, rows if backbone or not full else facts)
 
 
 def tasks(name: str | None) -> Report:
@@ -54,7 +59,8 @@ def tasks(name: str | None) -> Report:
         if name in (None, one, group)
     ]
     text = table(rows)
-    return Report(text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows)
+    text += f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
+    return Report(text, [{**row, **_source(row["benchmark"])} for row in rows])
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
@@ -95,9 +101,32 @@ def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
     return {"backbone": backbone, **found, "notes": notes}
 
 
-def _fields(name: str) -> list[str]:
+def _fields(name: str, variant: str | None = None) -> dict[str, Any]:
     from harness.planning.methods import complete  # noqa: PLC0415 (start-up time)
     from harness.planning.parse import MethodRequest  # noqa: PLC0415
 
-    fields = complete(MethodRequest(name)).fields
-    return [f"{key}={value}" for key, value in fields.items()]
+    return dict(complete(MethodRequest(name, variant=variant)).fields)
+
+
+def _facts(name: str) -> dict[str, Any]:
+    """Say all that is known of a method, for JSON; of a variant the fields that it changes."""
+    method, fields = plugins.method(name), _fields(name)
+    variants = {
+        variant: {key: one for key, one in _fields(name, variant).items() if one != fields[key]}
+        for variant in method.variants
+    }
+    return {
+        "title": method.title,
+        "paper": method.paper,
+        "docstring": plugins.docstring("methods", name),
+        "fields": fields,
+        "variants": variants,
+        "trains": method.trains,
+        "mergeable": method.mergeable,
+    }
+
+
+def _source(name: str) -> dict[str, Any]:
+    """Say where the rows of a benchmark are from, for JSON."""
+    files = [asdict(file) | {"address": file.address} for file in plugins.benchmark(name).files]
+    return {"docstring": plugins.docstring("tasks", name), "files": files}

@@ -36,10 +36,13 @@ READING = {
     "reindex": ["--store other.db"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
-    "methods": ["", "--json"],
+    "methods": [""],
     "data": ["status", "status --data data", "contamination math"],
 }
-"""Commands that read, with arguments; the ones that run or count load models."""
+"""Commands that read, with arguments; the ones that run or count load models.
+
+`methods --json` is left out: the fields of a method are those of a class of PEFT.
+"""
 
 LOADING = {"run", "doctor"}
 
