@@ -25,16 +25,16 @@ def commit() -> dict[str, Any]:
     """Give the commit, and whether the files differ from it.
 
     In a checkout git knows. Of an installation from a repository, pip has noted the commit
-    (PEP 610). A wheel from elsewhere does not tell, and what was changed after it was installed
-    shows nowhere.
+    (PEP 610). A wheel from elsewhere does not tell. Whether installed files were changed is known
+    of neither: `dirty` is None.
     """
     folder = Path(__file__).parent.parent
     if (folder / ".git").exists() and shutil.which("git"):
         return {
-            "commit": _git(folder, "rev-parse", "HEAD"),
+            "commit": _git(folder, "rev-parse", "HEAD") or UNKNOWN,
             "dirty": bool(_git(folder, "status", "--porcelain")),
         }
-    return {"commit": _noted() or UNKNOWN, "dirty": False}
+    return {"commit": _noted() or UNKNOWN, "dirty": None}
 
 
 def described() -> str:

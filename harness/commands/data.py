@@ -44,6 +44,7 @@ def status(folder: Path | None) -> Report:
     if folder is None:
         return _samples_only()
     _check_folder(folder)
+    known_files = _known_files(_groups())
     files = [
         {
             "file": known.file.title,
@@ -54,10 +55,19 @@ def status(folder: Path | None) -> Report:
             "licence": known.file.licence,
             "source": known.file.source,
         }
-        for known in _known_files(_groups())
+        for known in known_files
+    ]
+    full = [
+        {
+            **row,
+            "places": known.file.places,
+            "sha256": known.file.sha256,
+            "address": known.file.address,
+        }
+        for row, known in zip(files, known_files, strict=True)
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
-    return Report(f"{table(files)}\n\n{table(groups)}", {"files": files, "groups": groups})
+    return Report(f"{table(files)}\n\n{table(groups)}", {"files": full, "groups": groups})
 
 
 def verify(folder: Path | None) -> Report:

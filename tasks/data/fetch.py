@@ -62,9 +62,7 @@ def fetch(  # noqa: PLR0913 (what tests and the command vary)
     try:
         return _fetch(file, folder, receive)
     except UnreachableError as error:
-        raise UnreachableHostError(
-            f"{file.address}: {error}. {offline(file, folder)}"
-        ) from error
+        raise UnreachableHostError(f"{file.address}: {error}. {offline(file, folder)}") from error
     except UnavailableError as error:
         raise DataError(f"{file.address}: {error}. {offline(file, folder)}") from error
     except OSError as error:

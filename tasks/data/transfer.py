@@ -63,7 +63,9 @@ class Transfer:
                 except (httpx2.RequestError, PassingError) as error:
                     if delay is None:
                         lost = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-                        raise (UnreachableError if lost else UnavailableError)(str(error) or type(error).__name__) from error
+                        raise (UnreachableError if lost else UnavailableError)(
+                            str(error) or type(error).__name__
+                        ) from error
                     self.sleep(delay)
 
     def _receive(self, client: "httpx2.Client", stream: BinaryIO) -> None:
