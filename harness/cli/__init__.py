@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,6 @@ from harness.packages import stranger
 
 app = typer.Typer(
     name="harness",
-    help="Fine-tune, evaluate and compare parameter-efficient methods on language models.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -24,6 +24,28 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from harness.version import described
+
+        typer.echo(described())
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print version and commit."
+        ),
+    ] = False,
+) -> None:
+    """Fine-tune, evaluate and compare parameter-efficient methods on language models."""
+
+
 app.add_typer(catalogue.data_app, name="data", no_args_is_help=True)
 app.add_typer(new.app, name="new", no_args_is_help=True)
 

@@ -11,14 +11,20 @@ data_app = typer.Typer(help="Which data files are there, and whether they are ri
 
 def methods(
     name: Annotated[str | None, typer.Argument(help="One method, in full.")] = None,
-    backbone: options.Backbone = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="As in `run`, or a folder with a config.json, or a size of the papers such as "
+            "llama-3.2-3b; a wrong name lists them."
+        ),
+    ] = None,
     wide: options.Wide = False,
     as_json: options.AsJson = False,
 ) -> None:
     """List the methods, with trainable parameters on a backbone; no weights are loaded."""
     from harness.commands import catalogue
 
-    options.show(catalogue.methods(name, backbone, wide=wide), as_json)
+    options.show(catalogue.methods(name, backbone, wide=wide, full=as_json), as_json)
 
 
 def tasks(
@@ -32,18 +38,22 @@ def tasks(
     options.show(catalogue.tasks(name, wide=wide), as_json)
 
 
-def doctor(method: str) -> None:
+def doctor(method: str, as_json: options.AsJson = False) -> None:
     """Check that a method keeps the contract, on the embedded model; `all` checks every method.
 
     METHOD is a name, an entry point of another distribution, or the path of a method's file.
     """
     from harness.commands.doctor import examine
+    from results.reports.to_json import to_json
 
-    sound = True
+    findings = []
     for finding in examine(method):
-        typer.echo(str(finding))
-        sound = sound and not finding.fault
-    raise typer.Exit(0 if sound else 1)
+        findings.append(finding)
+        if not as_json:
+            typer.echo(str(finding))
+    if as_json:
+        typer.echo(to_json(findings))
+    raise typer.Exit(1 if any(finding.fault for finding in findings) else 0)
 
 
 @data_app.command()

@@ -24,9 +24,6 @@ TrainData = Annotated[
 ]
 Wide = Annotated[bool, typer.Option("--wide", help="Let tables be wider than 100 characters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Backbone = Annotated[
-    str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name\\[@revision].")
-]
 OwnRecipes = Annotated[
     bool,
     typer.Option(

@@ -19,10 +19,13 @@ NARROW = ("group", "benchmark", "title", "rows", "metrics")
 """What `harness tasks` shows of a benchmark in 100 characters."""
 
 
-def methods(name: str | None, backbone: str | None, *, wide: bool = False) -> Report:
+def methods(
+    name: str | None, backbone: str | None, *, wide: bool = False, full: bool = False
+) -> Report:
     """List all methods, or show one; with their trainable parameters on a backbone.
 
-    One method may be the path of its file.
+    One method may be the path of its file. With `full`, which imports PEFT, each also has its
+    paper, docstring, fields and variants.
     """
     if name and name.endswith(plugins.FILE):
         name = plugins.add("methods", Path(name))
@@ -35,14 +38,20 @@ def methods(name: str | None, backbone: str | None, *, wide: bool = False) -> Re
         faults = Faults()
         rows = faults.each(_described, names)
         notes = [*faults.found, *plugins.taken("methods"), *_silent(rows)]
+    wrong = plugins.faults("methods") if (backbone or full) and not name else {}
+    sound = [row for row in rows if row["method"] not in wrong]
+    notes = list(dict.fromkeys([*notes, *wrong.values()]))
+    facts = [{**row, **_facts(row["method"])} for row in sound if full]
     if backbone:
-        wrong = {} if name else plugins.faults("methods")
-        sound = [row["method"] for row in rows if row["method"] not in wrong]
-        rows, notes = _counted(sound, backbone), list(dict.fromkeys([*notes, *wrong.values()]))
+        from harness.planning.parameters import counting  # noqa: PLC0415 (start-up time)
+
+        with counting():
+            rows = _counted([row["method"] for row in sound], backbone)
     text = table(rows, wide=wide)
     if name:
-        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
-    return Report(text, rows, notes=notes)
+        fields = ", ".join(f"{key}={value}" for key, value in _fields(name).items())
+        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {fields}"
+    return Report(text, rows if backbone or not full else facts, notes=notes)
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -83,7 +92,8 @@ def tasks(name: str | None, *, wide: bool = False) -> Report:
     shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
     described = f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
     text = table(shown, wide=wide) + described
-    return Report(text, rows, notes=[] if name else plugins.notes("tasks", "groups"))
+    value = [{**row, **_source(row["benchmark"])} for row in rows]
+    return Report(text, value, notes=[] if name else plugins.notes("tasks", "groups"))
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
@@ -124,9 +134,32 @@ def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
     return {"backbone": backbone, **found, "notes": notes}
 
 
-def _fields(name: str) -> list[str]:
+def _fields(name: str, variant: str | None = None) -> dict[str, Any]:
     from harness.planning.methods import complete  # noqa: PLC0415 (start-up time)
     from harness.planning.parse import MethodRequest  # noqa: PLC0415
 
-    fields = complete(MethodRequest(name)).fields
-    return [f"{key}={value}" for key, value in fields.items()]
+    return dict(complete(MethodRequest(name, variant=variant)).fields)
+
+
+def _facts(name: str) -> dict[str, Any]:
+    """Say all that is known of a method, for JSON; of a variant the fields that it changes."""
+    method, fields = plugins.method(name), _fields(name)
+    variants = {
+        variant: {key: one for key, one in _fields(name, variant).items() if one != fields[key]}
+        for variant in method.variants
+    }
+    return {
+        "title": method.title,
+        "paper": method.paper,
+        "docstring": plugins.docstring("methods", name),
+        "fields": fields,
+        "variants": variants,
+        "trains": method.trains,
+        "mergeable": method.mergeable,
+    }
+
+
+def _source(name: str) -> dict[str, Any]:
+    """Say where the rows of a benchmark are from, for JSON."""
+    files = [asdict(file) | {"address": file.address} for file in plugins.benchmark(name).files]
+    return {"docstring": plugins.docstring("tasks", name), "files": files}

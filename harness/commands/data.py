@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rich.progress import DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -13,6 +14,7 @@ from harness.errors import UserError, unknown
 from harness.scheduling.progress import console
 from tasks.contract import Benchmark, DataFile, Group, Row
 from tasks.data import contamination
+from tasks.data.fetch import UnreachableHostError
 from tasks.data.fetch import fetch as fetch_file
 from tasks.data.files import TRAIN_FIELDS, DataError, locate, read, uncompressed
 from tasks.data.sets import columns_of, load_own, load_test, load_training, required
@@ -42,6 +44,7 @@ def status(folder: Path | None) -> Report:
     if folder is None:
         return _samples_only()
     _check_folder(folder)
+    known_files = _known_files(_groups())
     files = [
         {
             "file": known.file.title,
@@ -52,12 +55,21 @@ def status(folder: Path | None) -> Report:
             "licence": known.file.licence,
             "source": known.file.source,
         }
-        for known in _known_files(_groups())
+        for known in known_files
+    ]
+    full = [
+        {
+            **row,
+            "places": known.file.places,
+            "sha256": known.file.sha256,
+            "address": known.file.address,
+        }
+        for row, known in zip(files, known_files, strict=True)
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
     return Report(
         f"{table(files)}\n\n{table(groups)}",
-        {"files": files, "groups": groups},
+        {"files": full, "groups": groups},
         notes=plugins.notes("tasks", "groups"),
     )
 
@@ -89,11 +101,11 @@ def fetch(name: str, folder: Path | None) -> Report:
     """
     if folder is None:
         raise UserError("Where to? Name a folder with --data DIR or HARNESS_DATA.")
-    rows = [
-        {"file": known.file.title, "outcome": _fetched(known.file, folder)}
-        for known in _known_files([_known_group(name)])
-        if known.file.kind == "published"
-    ]
+    rows: list[dict[str, str]] = []
+    unreachable: set[str | None] = set()
+    for file in [known.file for known in _known_files([_known_group(name)])]:
+        if file.kind == "published":
+            rows.append({"file": file.title, "outcome": _fetched(file, folder, unreachable)})
     sound = all(not row["outcome"].startswith("not ") for row in rows)
     return Report("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)
 
@@ -216,8 +228,10 @@ def _verdict(known: KnownFile, path: Path) -> str:
     return f"right: {len(rows)} rows, {checked}"
 
 
-def _fetched(file: DataFile, folder: Path) -> str:
+def _fetched(file: DataFile, folder: Path, unreachable: set[str | None]) -> str:
+    """Fetch a file, unless its host was not reached before; add a host that is not reached."""
     columns = (TextColumn("{task.description}"), DownloadColumn(), TimeRemainingColumn())
+    host = urlsplit(file.address or "").hostname
     with Progress(*columns, console=console()) as display:
         task = display.add_task(file.title, total=None)
 
@@ -225,8 +239,10 @@ def _fetched(file: DataFile, folder: Path) -> str:
             display.update(task, completed=done, total=total)
 
         try:
-            return f"at {fetch_file(file, folder, progress)}"
+            return f"at {fetch_file(file, folder, progress, ask=host not in unreachable)}"
         except DataError as error:
+            if isinstance(error, UnreachableHostError):
+                unreachable.add(host)
             return f"not fetched: {error}"
 
 

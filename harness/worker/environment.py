@@ -1,9 +1,6 @@
 """The stack that a run ran on: stored beside the spec, never inside it."""
 
-import os
 import platform
-import shutil
-import subprocess
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +8,8 @@ from typing import Any
 
 import torch
 
+from harness.version import commit
+from harness.version import version as harness_version
 from results.runfolder.values import Environment
 
 PACKAGES = (
@@ -37,7 +36,7 @@ def describe(memory: Mapping[str, Any]) -> Environment:
         device=device_name(),
         driver=_driver() if torch.cuda.is_available() else None,
         machine={"host": platform.node(), "threads": torch.get_num_threads()},
-        harness=_commit(),
+        harness={"version": harness_version(), **commit()},
         memory=memory,
     )
 
@@ -68,21 +67,3 @@ def _installed(name: str) -> bool:
         return bool(version(name))
     except ModuleNotFoundError:
         return False
-
-
-def _commit() -> dict[str, Any]:
-    """Ask git for the commit of the harness; a wheel has none."""
-    folder = Path(__file__).parent.parent.parent
-    if not (folder / ".git").exists():
-        return {"commit": "", "dirty": False}
-    return {
-        "commit": _git(folder, "rev-parse", "HEAD"),
-        "dirty": bool(_git(folder, "status", "--porcelain")),
-    }
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    if not shutil.which("git"):
-        return ""
-    command = ["git", "-C", os.fspath(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

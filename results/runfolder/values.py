@@ -68,7 +68,7 @@ class Environment(FileValue):
     machine: Mapping[str, Any]
     """Host and threads."""
     harness: Mapping[str, Any]
-    """Commit, and whether the working tree differed from it."""
+    """Version, commit ("unknown" where nothing tells), and whether the files differed from it."""
     memory: Mapping[str, Any] = {}
     """What traded memory for time and changed no digit."""
 

@@ -20,10 +20,14 @@ from typing import BinaryIO
 from tasks.contract import HUB, DataFile
 from tasks.data import hub
 from tasks.data.files import DataError, locate, read
-from tasks.data.transfer import Progress, Transfer, UnavailableError
+from tasks.data.transfer import Progress, Transfer, UnavailableError, UnreachableError
 
 Receive = Callable[[BinaryIO], None]
 """Writes to a stream what it lacks of a file."""
+
+
+class UnreachableHostError(DataError):
+    """The host did not answer, so that there is no use in asking it for another file."""
 
 
 def fetch(
@@ -33,20 +37,22 @@ def fetch(
     *,
     sleep: Callable[[float], None] = time.sleep,
     trusted: str = HUB,
+    ask: bool = True,
 ) -> Path:
     """Fetch `file` to its first place below `folder`, unless it is there; return where it is.
 
     A file that is there is never replaced. `HF_TOKEN` is sent to `trusted` alone. No attempt is
-    made if `HF_HUB_OFFLINE` or `HF_DATASETS_OFFLINE` is set.
+    made without `ask`, or if `HF_HUB_OFFLINE` or `HF_DATASETS_OFFLINE` is set.
 
     Raises:
         DataError: The file cannot be had, and the message says what to download and where to put
             it; or what came, or what is there, is not the file on record.
+        UnreachableHostError: The host did not answer.
     """
     found = _present(file, folder)
     if found:
         return found
-    if file.address is None or _is_offline():
+    if file.address is None or not ask or _is_offline():
         raise DataError(offline(file, folder))
     if file.hub:
         receive: Receive = partial(hub.write, file.hub, progress)
@@ -55,6 +61,8 @@ def fetch(
         receive = Transfer(file.address, headers, progress, sleep).run
     try:
         return _fetch(file, folder, receive)
+    except UnreachableError as error:
+        raise UnreachableHostError(f"{file.address}: {error}. {offline(file, folder)}") from error
     except UnavailableError as error:
         raise DataError(f"{file.address}: {error}. {offline(file, folder)}") from error
     except OSError as error:

@@ -4,7 +4,7 @@ import json
 from typing import BinaryIO
 
 from tasks.contract import HubSet
-from tasks.data.transfer import Progress, UnavailableError
+from tasks.data.transfer import Progress, UnavailableError, UnreachableError
 
 
 def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
@@ -14,6 +14,7 @@ def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
     loads the set, it shows its own progress; `progress` is called at the end.
 
     Raises:
+        UnreachableError: The hub is not reached.
         UnavailableError: The hub does not give the set, or the set lacks a column.
     """
     # Slow to import, and no other command needs it.
@@ -27,6 +28,8 @@ def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
             split=hub_set.split,
             revision=hub_set.revision,
         ).select_columns(list(hub_set.columns))
+    except ConnectionError as error:
+        raise UnreachableError(str(error)) from error
     except (OSError, ValueError, DatasetGenerationError) as error:
         raise UnavailableError(str(error)) from error
     stream.truncate(0)

@@ -25,6 +25,10 @@ class UnavailableError(Exception):
     """The address did not give the file; the message says why."""
 
 
+class UnreachableError(UnavailableError):
+    """No connection to the host came about."""
+
+
 class PassingError(UnavailableError):
     """The address did not give the file, but may at another attempt."""
 
@@ -58,7 +62,10 @@ class Transfer:
                     break
                 except (httpx2.RequestError, PassingError) as error:
                     if delay is None:
-                        raise UnavailableError(str(error) or type(error).__name__) from error
+                        lost = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+                        raise (UnreachableError if lost else UnavailableError)(
+                            str(error) or type(error).__name__
+                        ) from error
                     self.sleep(delay)
 
     def _receive(self, client: "httpx2.Client", stream: BinaryIO) -> None:

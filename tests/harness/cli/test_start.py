@@ -44,11 +44,14 @@ READING = {
     "reindex": ["--store other.db"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
-    "methods": ["", "--json"],
+    "methods": [""],
     "new": ["method my_method", "benchmark my_benchmark --from rows.json"],
     "data": ["status", "status --data data", "contamination math"],
 }
-"""Commands that read or write a small file, with arguments; the others load models."""
+"""Commands that read or write a small file, with arguments; the others load models.
+
+`methods --json` is left out: the fields of a method are those of a class of PEFT.
+"""
 
 LOADING = {"run", "rerun", "doctor"}
 

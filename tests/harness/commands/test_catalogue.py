@@ -1,3 +1,5 @@
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -6,6 +8,7 @@ import pytest
 from harness import plugins
 from harness.commands import catalogue as listing
 from harness.errors import UserError
+from results.reports.to_json import to_json
 
 
 def test_every_method_is_listed_by_the_first_line_of_its_file() -> None:
@@ -121,3 +124,55 @@ def test_one_benchmark_is_shown_with_its_example() -> None:
         ("metamath", "gsm8k"),
     ]
     assert "Cobbe et al., 2021" in found.text
+
+
+def test_the_json_of_a_method_has_paper_docstring_fields_and_variants() -> None:
+    (row,) = listing.methods("lora", None, full=True).value
+    assert (row["title"], row["paper"]) == ("LoRA", "https://arxiv.org/abs/2106.09685")
+    assert "Hu et al., 2021" in row["docstring"]
+    assert (row["fields"]["r"], row["fields"]["lora_alpha"]) == (24, 8)
+    assert row["variants"]["rosa-paper"] == {"r": 16}
+
+
+def test_the_json_of_all_methods_has_the_fields_of_each() -> None:
+    rows = listing.methods(None, None, full=True).value
+    assert [row["method"] for row in rows] == plugins.names("methods")
+    assert all(row["fields"] and row["docstring"] for row in rows if row["trains"])
+    assert json.loads(to_json(rows)) == rows
+
+
+def test_the_json_of_a_benchmark_has_its_docstring_and_files() -> None:
+    (row,) = listing.tasks("gsm8k").value
+    assert row["docstring"] == plugins.docstring("tasks", "gsm8k")
+    (file,) = row["files"]
+    assert file["rows"] == 1319  # Cobbe et al. 2021: the test set
+    assert file["address"].endswith("dataset/gsm8k/test.json")
+    assert len(file["sha256"]) == 64
+
+
+def test_parameters_are_counted_from_a_configuration_alone(
+    tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    whole = make_backbone(tmp_path / "whole")
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    shutil.copy(whole / "config.json", bare)
+    counts = [
+        [(row["method"], row["trainable"], row["total"]) for row in found.value]
+        for found in (listing.methods("lora", str(whole)), listing.methods("lora", str(bare)))
+    ]
+    assert counts[0] == counts[1]
+
+
+def test_a_size_of_the_papers_is_found_whatever_the_case() -> None:
+    assert (
+        listing.methods("lora", "LLaMA-3.2-3B").value
+        == listing.methods("lora", "llama-3.2-3b").value
+    )
+
+
+def test_a_wrong_backbone_gets_the_nearest_size_and_all_of_them() -> None:
+    with pytest.raises(UserError) as error:
+        listing.methods("lora", "Llama-3.2-3")
+    assert "Did you mean 'llama-3.2-3b'?" in str(error.value)
+    assert "gemma-3-4b" in str(error.value)

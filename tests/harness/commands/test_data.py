@@ -245,3 +245,17 @@ def test_the_files_at_hand_are_right_and_every_group_can_run_but_for_webgpt(real
     verdicts = [row["verdict"] for row in data.verify(real).value]
     assert [verdict for verdict in verdicts if not verdict.startswith("right: ")] == []
     assert len(verdicts) > 20
+
+
+def test_a_host_that_is_not_reached_is_asked_for_one_file_only(
+    harness: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A proxy at a port where nobody listens: no connection comes about, whatever the network.
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    done = harness(tmp_path, "data", "fetch", "math", "--data", "here")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(published("math")) > 2
+    assert ["refused" in line for line in lines] == [True] + [False] * (len(lines) - 1)
+    assert all(" and put it at " in line for line in lines)

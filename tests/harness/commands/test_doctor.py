@@ -1,7 +1,10 @@
+import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from harness.cli import app
 from harness.commands.doctor import examine
 from harness.errors import UserError
 from methods.conformance.checks import CHECKS
@@ -71,3 +74,13 @@ def test_a_name_that_is_no_method_gets_the_nearest_and_a_missing_file_says_so() 
         next(examine("lorra"))
     with pytest.raises(UserError, match=r"nowhere\.py: there is no such file"):
         next(examine("nowhere.py"))
+
+
+def test_the_json_of_the_doctor_has_every_finding(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY)
+    done = CliRunner().invoke(app, ["doctor", str(path), "--json"])
+    assert done.exit_code == 1
+    findings = json.loads(done.stdout)
+    assert [finding["check"] for finding in findings] == [check.__name__ for check in CHECKS]
+    assert sum(bool(finding["fault"]) for finding in findings) == 2

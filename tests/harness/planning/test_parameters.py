@@ -9,9 +9,10 @@ from harness import plugins
 from harness.backbones import locate
 from harness.errors import UserError
 from harness.planning.methods import complete
-from harness.planning.parameters import count
+from harness.planning.parameters import count, count_on, shapes
 from harness.planning.parse import parse_method
 from harness.spec.planned import Located
+from methods.contract import size
 
 HIDDEN, INNER, LAYERS, HEADS, KEYS, D_HEAD, WORDS = 32, 48, 2, 4, 2, 16, 64
 """The shape of the backbone in conftest.py."""
@@ -84,3 +85,17 @@ def test_a_method_that_finds_nothing_to_adapt_is_the_users_mistake(backbone: Loc
 def test_the_base_model_trains_nothing_and_counts_whole(backbone: Located) -> None:
     found = count(complete(parse_method("base")), backbone)
     assert (found.trainable, found.total, found.percent) == (0, BASE, 0)
+
+
+@pytest.mark.parametrize("name", ["llama-3.2-3b", "gemma-3-4b", "tiny"])
+def test_leaving_out_start_values_changes_no_count(name: str) -> None:
+    # What torch itself does on the meta device; the methods are those that make the most of them.
+    for shape, config in shapes(name).items():
+        for text in ("lora", "adalora", "vera", "hycam", "full", "ln_tuning"):
+            spec = complete(parse_method(text))
+            plugin = plugins.method(spec.name)
+            with torch.device("meta"):
+                model = AutoModelForCausalLM.from_config(config)
+                adapted = plugin.adapt(model, plugin.configure(**spec.fields))
+            plain, found = size(adapted), count_on(spec, shape, config)
+            assert (found.trainable, found.total) == (plain.trainable, plain.total)

@@ -1,6 +1,7 @@
 import json
 import re
 from copy import deepcopy
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ def test_an_environment_names_packages_build_and_device(described: dict[str, Any
     assert described["device"]
 
 
-def test_the_commit_is_recorded_in_a_checkout_and_empty_elsewhere(
-    described: dict[str, Any],
-) -> None:
+def test_version_and_commit_are_recorded_in_a_checkout(described: dict[str, Any]) -> None:
     checkout = (Path(environment.__file__).parents[2] / ".git").exists()
-    assert re.fullmatch("[0-9a-f]{40}" if checkout else "", described["harness"]["commit"])
+    assert described["harness"]["version"] == version("peft-proving-ground")
+    if checkout:
+        assert re.fullmatch("[0-9a-f]{40}", described["harness"]["commit"])
