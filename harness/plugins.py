@@ -235,7 +235,7 @@ def _group_of_its_own(members: list[str]) -> "Group":
     from tasks.contract import Group  # noqa: PLC0415 (start-up time)
 
     found = [benchmark(name) for name in members]
-    trains = {getattr(one, "train", ()) for one in found}
+    trains = {one.train for one in found}
     return Group(
         title=" + ".join(one.title for one in found),
         benchmarks=tuple(members),

@@ -92,7 +92,7 @@ def tasks(name: str | None, *, wide: bool = False) -> Report:
     shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
     described = f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
     text = table(shown, wide=wide) + described
-    value = [{**row, **_source(row["benchmark"])} for row in rows]
+    value = [{**row, **_source(str(row["benchmark"]))} for row in rows]
     return Report(text, value, notes=[] if name else plugins.notes("tasks", "groups"))
 
 

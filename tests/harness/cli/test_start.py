@@ -1,5 +1,6 @@
 """What is imported, and when: every reading command in a fresh process, on runs made by hand."""
 
+import json
 import os
 import subprocess
 import sys
@@ -41,6 +42,8 @@ READING = {
     "history": ["", "--wide", "--json"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
+    "card": ["{run}"],
+    "push": ["--help"],  # tests/harness/commands/test_card.py pushes, to a server of its own
     "reindex": ["--store other.db"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
@@ -96,6 +99,10 @@ def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None
         "gsm8k", [Verdict(id=0, extracted=dict.fromkeys(right, "7"), correct=right)]
     )
     folder.write_train_record(train_record)
+    folder.adapter.mkdir()
+    config = {"peft_type": "LORA", "base_model_name_or_path": "tiny"}
+    (folder.adapter / "adapter_config.json").write_text(json.dumps(config))
+    (folder.adapter / "adapter_model.safetensors").write_bytes(b"weights")
     scores = [
         Score("gsm8k", "accuracy", extractor, extractor == "llm-adapters", 0.5, 2)
         for extractor in ("llm-adapters", "strict")
