@@ -26,6 +26,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Backbone = Annotated[
     str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name\\[@revision].")
 ]
+Costs = Annotated[
+    bool,
+    typer.Option("--costs", help="Also show time, speed, memory and size of the adapter."),
+]
 OwnRecipes = Annotated[
     bool,
     typer.Option(

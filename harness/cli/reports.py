@@ -6,7 +6,7 @@ import typer
 
 from harness.cli import options
 
-Group = Annotated[str | None, typer.Option("--tasks", help="Only this group.")]
+Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups and benchmarks.")]
 
 
 def table(
@@ -22,22 +22,36 @@ def table(
     own_recipes: options.OwnRecipes = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
+    costs: options.Costs = False,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Also list the ids of the runs behind the cells.")
+    ] = False,
+    choose: Annotated[
+        str | None,
+        typer.Option(help="`validation`: of each method's tries the one of the lowest loss there."),
+    ] = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
+    from results.reports.formats import Extra
 
+    if choose not in (None, "validation"):
+        from harness.errors import UserError, unknown
+
+        raise UserError(unknown("choice", str(choose), ["validation"]))
     if extractors:
-        if clean or own_recipes or format not in ("markdown", "json"):
+        if clean or own_recipes or choose or costs or runs or format not in ("markdown", "json"):
             from harness.errors import UserError
 
             raise UserError(
-                "--extractors supports markdown and json, and cannot be combined with --clean or "
-                "--own-recipes."
+                "--extractors supports markdown and json, and cannot be combined with --clean, "
+                "--own-recipes, --choose, --costs or --runs."
             )
         options.show(tables.extractors(store, tasks), as_json or format == "json")
     else:
         name = "json" if as_json else format
-        typer.echo(tables.table(store, tasks, name, clean=clean, own_recipes=own_recipes))
+        choices = {"clean": clean, "own_recipes": own_recipes, "choose": choose is not None}
+        typer.echo(tables.table(store, tasks, name, extra=Extra(costs, runs), **choices))
 
 
 def compare(

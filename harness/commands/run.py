@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import plugins
+from harness.commands.tables import compared
 from harness.planning.faults import Faults
 from harness.planning.plan import plan
 from harness.planning.request import Request
@@ -36,7 +37,9 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
         return INTERRUPTED
     ids = {run.spec.run_id for run in planned}
     own = any(run.provenance.own for run in planned)
-    found = tables((run for run in store.runs() if run.run_id in ids), own_recipes=own)
+    tried = any(run.provenance.tries > 1 for run in planned)
+    runs = [run for run in store.runs() if run.run_id in ids]
+    found = compared(tables(runs, own_recipes=own, choose=tried))
     print(formats.render(found, "markdown"))
     print(_summed_up(summary, store_place))
     return 1 if summary.failed else 0

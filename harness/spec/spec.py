@@ -97,6 +97,19 @@ class Spec(Value):
         return _hash(self.train.model_dump(mode="json"))
 
     @property
+    def conditions(self) -> dict[str, dict[str, Any]]:
+        """Name the fields of recipe and batch plan that are not the default, for titles.
+
+        The id of the protocol names its own.
+        """
+        parts: dict[str, tuple[Value, Value]] = {
+            "recipe": (self.train, Recipe.model_validate({})),
+            "batches": (self.generate, BatchPlan.model_validate({})),
+        }
+        found = {part: own.differing(usual) for part, (own, usual) in parts.items()}
+        return {part: fields for part, fields in found.items() if fields}
+
+    @property
     def series(self) -> str:
         """The hash of what the seeds and folds of one table row have in common."""
         return self._hash_without({"seeds": True, "fold": True})

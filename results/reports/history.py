@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from results.analysis.history import Entry
+from results.reports import costs as costs_report
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 
@@ -12,12 +13,14 @@ HEADER = (
 )
 
 
-def markdown(entries: Sequence[Entry]) -> str:
+def markdown(entries: Sequence[Entry], costs: bool = False) -> str:
     """Write the history as a table; a failed attempt shows the first line of its reason."""
-    return markdown_table(HEADER, map(_line, entries), align="lllllllrrll")
+    header = (*HEADER, *costs_report.HEADER) if costs else HEADER
+    align = "lllllllrrll" + "r" * (len(header) - len(HEADER))
+    return markdown_table(header, [_line(entry, costs) for entry in entries], align)
 
 
-def _line(entry: Entry) -> list[str]:
+def _line(entry: Entry, costs: bool) -> list[str]:
     return [
         f"{entry.started:%Y-%m-%d %H:%M}",
         entry.run_id,
@@ -25,9 +28,10 @@ def _line(entry: Entry) -> list[str]:
         entry.method,
         entry.backbone,
         entry.group,
-        entry.protocol,
+        ", ".join(filter(None, [entry.protocol, prose.changed(entry.conditions)])),
         str(entry.seed),
         "-" if entry.fold is None else str(entry.fold),
         prose.overall(entry.overall),
         "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
+        *(costs_report.cells(entry.costs) if costs else ()),
     ]

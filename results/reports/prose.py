@@ -1,10 +1,13 @@
 """The sentences around a table, and the numbers in it, whatever the format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from results.analysis.averages import Overall
 from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import Metric, metric
+from results.analysis.ranking import Cell
+from results.analysis.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.statistics import welch
@@ -31,9 +34,33 @@ def quantity(metric: Metric, folds: Sequence[int]) -> str:
 
 
 def subject(conditions: Conditions) -> str:
-    """Name what was measured, and how."""
-    own = ", each method with its own recipe" if conditions.own_recipes else ""
-    return f"{conditions.group}, protocol {conditions.protocol}{own}"
+    """Name what was measured, and how: all that is not the default, and what tells it apart."""
+    parts = [
+        conditions.group,
+        f"protocol {conditions.protocol}",
+        changed(conditions.changed),
+        _recipes(conditions),
+        conditions.apart,
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def changed(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write what is not the default, as the id of a protocol does; or nothing.
+
+    >>> changed({"recipe": {"lr": 0.0001, "epochs": 1}, "batches": {"batch_size": 8}})
+    'recipe [lr=0.0001, epochs=1], batches [batch_size=8]'
+    """
+    return ", ".join(
+        f"{part} [{', '.join(f'{name}={written(value)}' for name, value in fields.items())}]"
+        for part, fields in parts.items()
+    )
+
+
+def _recipes(conditions: Conditions) -> str:
+    if conditions.tries > 1:
+        return f"each method with the best of {conditions.tries} recipes by validation loss"
+    return "each method with its own recipe" if conditions.own_recipes else ""
 
 
 def marks(conditions: Conditions) -> str:
@@ -63,7 +90,11 @@ def test(metric: Metric) -> str:
 
 def notes(table: Table) -> list[str]:
     """Give the notes of all rows, the tests that could not be made, and the environment."""
-    found = [note for block in table.blocks for note in (*_rows(block), *_untested(block))]
+    found = [
+        note
+        for block in table.blocks
+        for note in (*_rows(block), *_absent(block), *_untested(block))
+    ]
     clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
     signatures = several_signatures(table.signatures) or signature
@@ -98,6 +129,24 @@ def mean(metric: Metric, sample: Sample) -> str:
     return f"{metric.points(sample.mean):.2f}{spread}"
 
 
+def missing(cell: Cell) -> str:
+    """Say in a word why a cell has no number; a dash where nothing was to be there.
+
+    >>> from results.statistics.sample import sample
+    >>> from results.statistics.test import Undefined
+    >>> none = sample({}), False, None, False, Undefined("")
+    >>> missing(Cell("gsm8k", *none, missing={1: "failed: out of memory", 2: "not run"}))
+    'failed'
+    """
+    ended = [reason.partition(":")[0] for reason in cell.missing.values() if ":" in reason]
+    return next(iter(ended), next(iter(cell.missing.values()), "-"))
+
+
+def trainable(row: TableRow) -> str:
+    """Write the share of trainable parameters."""
+    return "-" if row.trainable_percent is None else f"{row.trainable_percent:.3g}"
+
+
 def value(metric: Metric, value: float) -> str:
     """Write a value with its unit, for where no caption names the unit.
 
@@ -123,6 +172,11 @@ def _rows(block: Block) -> Iterator[str]:
     for row in block.rows:
         if row.notes:
             yield f"{block.backbone}, {label(row)}: {'; '.join(row.notes)}."
+
+
+def _absent(block: Block) -> Iterator[str]:
+    if block.absent:
+        yield f"{block.backbone}: no run of {', '.join(block.absent)}."
 
 
 def _untested(block: Block) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from results import conditions
 from results.record import Run
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Failure, Result
+from results.runfolder.values import Environment, Failure, Result
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -20,7 +21,7 @@ def folders(root: Path) -> list[RunFolder]:
 
 
 def _record(folder: RunFolder, ended: Result | Failure) -> Run:
-    head, environment = folder.head(), folder.environment()
+    head, environment, spec = folder.head(), folder.environment(), folder.spec()
     training = folder.train_record()
     result = ended if isinstance(ended, Result) else None
     return Run(
@@ -40,10 +41,10 @@ def _record(folder: RunFolder, ended: Result | Failure) -> Run:
         recipe=head.recipe,
         series=head.series,
         protocol=head.protocol,
-        spec=folder.spec(),
+        spec=spec,
         provenance=dict(head.provenance),
         environment=environment.model_dump(mode="json", exclude_none=True) if environment else {},
-        environment_id=result.environment_id if result else "",
+        environment_id=_environment_id(result, environment),
         trainable_parameters=result.trainable_parameters if result else 0,
         total_parameters=result.total_parameters if result else 0,
         adapter_bytes=result.adapter_bytes if result else 0,
@@ -51,4 +52,14 @@ def _record(folder: RunFolder, ended: Result | Failure) -> Run:
         train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),
         scores=result.scores if result else (),
+        conditions=conditions.of_spec(spec) if head.conditions is None else dict(head.conditions),
+        backbone_place=folder.places().get("backbone_place", ""),
+        validation_loss=training.best_validation_loss if training else None,
     )
+
+
+def _environment_id(result: Result | None, environment: Environment | None) -> str:
+    """Say in which environment an attempt ended; empty if it ended before that was known."""
+    if result:
+        return result.environment_id
+    return environment.identity if environment else ""

@@ -6,6 +6,7 @@ from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table, TableRow
 from results.reports import prose
+from results.reports.formats import Extra
 
 WRAPS: dict[int | None, str] = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 
@@ -26,7 +27,7 @@ SPECIAL = str.maketrans(
 )
 
 
-def render(tables: Sequence[Table]) -> str:
+def render(tables: Sequence[Table], _extra: Extra) -> str:
     """Write each table as a float of its own."""
     return "\n\n".join(map(_table, tables))
 
@@ -77,13 +78,13 @@ def _block(metric: Metric, block: Block) -> list[str]:
 
 
 def _line(metric: Metric, backbone: str, row: TableRow) -> str:
-    numbers = [f"{row.trainable_percent:.3g}", *(_cell(metric, cell) for cell in row.cells)]
+    numbers = [escaped(prose.trainable(row)), *(_cell(metric, cell) for cell in row.cells)]
     return " & ".join([backbone, escaped(prose.label(row)), *numbers]) + r" \\"
 
 
 def _cell(metric: Metric, cell: Cell) -> str:
     if cell.sample.mean is None:
-        return "--"
+        return escaped(prose.missing(cell)).replace("-", "--")
     mean = WRAPS.get(cell.rank, "%s") % f"{metric.points(cell.sample.mean):.2f}"
     if cell.sample.sd is None:
         return mean
