@@ -1,5 +1,6 @@
 """Several recipes of one method, to choose from by validation loss: `lora[train.lr=1e-4|3e-4]`."""
 
+import json
 from itertools import product
 
 from harness.errors import UserError
@@ -32,6 +33,14 @@ def _values(field: str) -> list[str]:
         return [field]
     body = after.rstrip("] ")
     values = [value.strip() for value in body.split(BETWEEN)]
-    if "" in values or len(set(values)) < len(values):
+    if "" in values or len(set(map(_read, values))) < len(values):
         raise UserError(f"{name}={body}: a value to try is missing, or is there twice.")
     return [f"{before}{equals}{value}{after[len(body) :]}" for value in values]
+
+
+def _read(value: str) -> str:
+    """Write a value in one form, so that 1e-4 and 0.0001 are one."""
+    try:
+        return json.dumps(json.loads(value))
+    except ValueError:
+        return value

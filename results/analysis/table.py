@@ -116,9 +116,9 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
 
 
 def _absent(block: Block, blocks: Iterable[Block]) -> tuple[str, ...]:
-    own = {row.label for row in block.rows}
-    labels = unique([row.label for row in other.rows] for other in blocks)
-    return tuple(label for label in labels if label not in own)
+    own = {row.method for row in block.rows}
+    methods = unique([row.method for row in other.rows] for other in blocks)
+    return tuple(method for method in methods if method not in own)
 
 
 def _seeds(comparable: Comparable) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from results.analysis.averages import Overall
 from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import Metric, metric
+from results.analysis.notes import NO_SCORE
 from results.analysis.ranking import Cell
 from results.analysis.recipes import written
 from results.analysis.series import Conditions
@@ -138,8 +139,8 @@ def missing(cell: Cell) -> str:
     >>> missing(Cell("gsm8k", *none, missing={1: "failed: out of memory", 2: "not run"}))
     'failed'
     """
-    ended = [reason.partition(":")[0] for reason in cell.missing.values() if ":" in reason]
-    return next(iter(ended), next(iter(cell.missing.values()), "-"))
+    words = [reason.partition(":")[0] for reason in cell.missing.values()]
+    return next((word for word in words if word != NO_SCORE), "-")
 
 
 def trainable(row: TableRow) -> str:

@@ -29,9 +29,9 @@ finally:
 """
 
 READING = {
-    "table": ["--format latex", "--json", "--extractors", "--clean", "--own-recipes"],
+    "table": ["--format latex", "--json", "--extractors", "--clean", "--own-recipes", "--costs --runs"],
     "compare": ["lora dypam", "lora dypam --json"],
-    "history": ["", "--json"],
+    "history": ["", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --json", "{failed}"],
     "reindex": ["--store other.db"],
     "rescore": [""],
