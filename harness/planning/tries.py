@@ -4,6 +4,7 @@ import json
 from itertools import product
 
 from harness.errors import UserError
+from results.analysis.runs.selection import split_names
 
 BETWEEN = "|"
 TRIED = "train."
@@ -21,21 +22,22 @@ def expanded(text: str) -> list[str]:
     Raises:
         UserError: A value is missing, or is there twice.
     """
-    fields = text.split(",")
-    return list(dict.fromkeys(",".join(chosen) for chosen in product(*map(_values, fields))))
+    name, bracket, rest = text.partition("[")
+    if not bracket or not rest.endswith("]"):
+        return [text]
+    fields = map(_values, split_names(rest[:-1]))
+    return [f"{name}[{','.join(chosen)}]" for chosen in product(*fields)]
 
 
 def _values(field: str) -> list[str]:
-    """Write a field once for each of its values, with the brackets around it."""
-    before, equals, after = field.partition("=")
-    name = before.rpartition("[")[2].strip()
-    if not name.startswith(TRIED) or BETWEEN not in after:
+    """Write a field once for each of its values."""
+    name, _, values = field.partition("=")
+    if not name.startswith(TRIED) or BETWEEN not in values:
         return [field]
-    body = after.rstrip("] ")
-    values = [value.strip() for value in body.split(BETWEEN)]
-    if "" in values or len(set(map(_read, values))) < len(values):
-        raise UserError(f"{name}={body}: a value to try is missing, or is there twice.")
-    return [f"{before}{equals}{value}{after[len(body) :]}" for value in values]
+    found = [value.strip() for value in values.split(BETWEEN)]
+    if "" in found or len(set(map(_read, found))) < len(found):
+        raise UserError(f"{field}: a value to try is missing, or is there twice.")
+    return [f"{name}={value}" for value in found]
 
 
 def _read(value: str) -> str:

@@ -29,7 +29,14 @@ finally:
 """
 
 READING = {
-    "table": ["--format latex", "--json", "--extractors", "--clean", "--own-recipes", "--costs --runs"],
+    "table": [
+        "--format latex",
+        "--json",
+        "--extractors",
+        "--clean",
+        "--own-recipes",
+        "--costs --runs",
+    ],
     "compare": ["lora dypam", "lora dypam --json"],
     "history": ["", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --json", "{failed}"],
