@@ -1,16 +1,25 @@
 # make run    set up and run the main job        make test   set up and pass the tests
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
+# make parts  the tests that need other programs, which root gets from Debian
 
 PYTHON ?= python3
 BIN := .venv/bin
+PARTS := texlive-latex-base texlive-latex-recommended poppler-utils
 
-.PHONY: run test lint bench clean
+.PHONY: run test parts lint bench clean
 
 run: .venv/installed
 	$(BIN)/harness run --methods dypam,lora --tasks math
 
 test: .venv/installed
 	$(BIN)/pytest
+
+parts: .venv/installed
+	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null; then \
+		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
+		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
+	fi
+	$(BIN)/pytest -m parts
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

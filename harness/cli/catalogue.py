@@ -12,22 +12,24 @@ data_app = typer.Typer(help="The data files: what is there, and whether it is ri
 def methods(
     name: Annotated[str | None, typer.Argument(help="One method, in full.")] = None,
     backbone: options.Backbone = None,
+    wide: options.Wide = False,
     as_json: options.AsJson = False,
 ) -> None:
     """List the methods, with trainable parameters on a backbone; no weights are loaded."""
     from harness.commands import catalogue
 
-    options.show(catalogue.methods(name, backbone), as_json)
+    options.show(catalogue.methods(name, backbone, wide=wide), as_json)
 
 
 def tasks(
     name: Annotated[str | None, typer.Argument(help="One benchmark, in full.")] = None,
+    wide: options.Wide = False,
     as_json: options.AsJson = False,
 ) -> None:
     """List the groups and their benchmarks."""
     from harness.commands import catalogue
 
-    options.show(catalogue.tasks(name), as_json)
+    options.show(catalogue.tasks(name, wide=wide), as_json)
 
 
 def doctor(method: str) -> None:

@@ -22,6 +22,7 @@ TrainData = Annotated[
     Path | None,
     typer.Option("--train-data", help="A training file instead of the group's own."),
 ]
+Wide = Annotated[bool, typer.Option("--wide", help="Let tables be wider than 100 characters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Backbone = Annotated[
     str | None, typer.Option(help="`tiny`, a folder, or a hub repository owner/name\\[@revision].")

@@ -1,11 +1,12 @@
 """Commands that say what finished runs show together."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from harness.cli import options
 
+Width = Literal["column", "page"]
 Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups and benchmarks.")]
 
 
@@ -20,6 +21,15 @@ def table(
         bool, typer.Option("--extractors", help="What each extractor makes of the answers.")
     ] = False,
     own_recipes: options.OwnRecipes = False,
+    columns: Annotated[
+        str | None, typer.Option(help="Only these benchmarks and averages: gsm8k,macro.")
+    ] = None,
+    no_sd: Annotated[bool, typer.Option("--no-sd", help="Print means without SD.")] = False,
+    wide: options.Wide = False,
+    width: Annotated[
+        Width, typer.Option(help="LaTeX: as wide as a column of text, or as the page.")
+    ] = "page",
+    label: Annotated[str, typer.Option(help="LaTeX: the label to refer to.")] = "",
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
     costs: options.Costs = False,
@@ -33,7 +43,6 @@ def table(
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
-    from results.reports.formats import Extra
 
     if choose not in (None, "validation"):
         from harness.errors import UserError, unknown
@@ -49,9 +58,20 @@ def table(
             )
         options.show(tables.extractors(store, tasks), as_json or format == "json")
     else:
+        from results.reports.layout import Layout
+
+        layout = Layout(
+            columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
+            spread=not no_sd,
+            characters=None if wide else Layout.characters,
+            width=width,
+            label=label,
+            costs=costs,
+            runs=runs,
+        )
         name = "json" if as_json else format
         choices = {"clean": clean, "own_recipes": own_recipes, "choose": choose is not None}
-        typer.echo(tables.table(store, tasks, name, extra=Extra(costs, runs), **choices))
+        typer.echo(tables.table(store, tasks, name, layout, **choices))
 
 
 def compare(

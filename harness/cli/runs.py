@@ -67,6 +67,7 @@ def history(
     tasks: Annotated[str | None, typer.Option(help="Only these groups and benchmarks.")] = None,
     method: Annotated[str | None, typer.Option(help="Only this method.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone.")] = None,
+    wide: options.Wide = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
     costs: options.Costs = False,
@@ -74,7 +75,8 @@ def history(
     """List every run ever stored, newest first."""
     from harness.commands import tables
 
-    options.show(tables.history(store, tasks, method, backbone, costs=costs), as_json)
+    found = tables.history(store, tasks, method, backbone, wide=wide, costs=costs)
+    options.show(found, as_json)
 
 
 def show(

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from harness.spec.spec import MethodSpec
     from tasks.contract import Benchmark
 
+NARROW = ("group", "benchmark", "title", "rows", "metrics")
+"""What `harness tasks` shows of a benchmark in 100 characters."""
 
-def methods(name: str | None, backbone: str | None) -> Report:
+
+def methods(name: str | None, backbone: str | None, *, wide: bool = False) -> Report:
     """List all methods, or show one; with their trainable parameters on a backbone."""
     names = plugins.names("methods")
     if name is not None and name not in names:
@@ -25,13 +28,13 @@ def methods(name: str | None, backbone: str | None) -> Report:
     ]
     if backbone:
         rows = _counted([row["method"] for row in rows], backbone)
-    text = table(rows)
+    text = table(rows, wide=wide)
     if name:
         text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {', '.join(_fields(name))}"
     return Report(text, rows)
 
 
-def tasks(name: str | None) -> Report:
+def tasks(name: str | None, *, wide: bool = False) -> Report:
     """List all benchmarks by group, or show one."""
     names, groups = plugins.names("tasks"), plugins.names("groups")
     if name is not None and name not in {*names, *groups}:
@@ -50,7 +53,8 @@ def tasks(name: str | None) -> Report:
         for one in plugins.group(group).benchmarks
         if name in (None, one, group)
     ]
-    text = table(rows)
+    shown = rows if wide else [{name: row[name] for name in NARROW} for row in rows]
+    text = table(shown, wide=wide)
     return Report(text + (f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""), rows)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from results.reports.layout import Layout
 from results.reports.markdown_table import markdown_table
 
 
@@ -16,7 +17,27 @@ class Report:
     sound: bool = True
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Write rows of the same fields as a table."""
-    lines = [["-" if value is None else str(value) for value in row.values()] for row in rows]
-    return markdown_table(list(rows[0]), lines, align="l" * len(rows[0]))
+def table(rows: Sequence[dict[str, Any]], *, wide: bool = False) -> str:
+    """Write rows of the same fields as a table of at most 100 characters, or of any width.
+
+    >>> print(table([{"name": "gsm8k", "rows": 1319}, {"name": "own", "rows": None}]))
+    | name  |  rows |
+    | :---- | ----: |
+    | gsm8k | 1,319 |
+    | own   |     - |
+    """
+    numbers = [_is_numbers([row[name] for row in rows]) for name in rows[0]]
+    align = "".join("r" if right else "l" for right in numbers)
+    lines = [list(map(_written, row.values())) for row in rows]
+    return markdown_table(list(rows[0]), lines, align, None if wide else Layout.characters)
+
+
+def _is_numbers(values: Sequence[Any]) -> bool:
+    found = [value for value in values if value is not None]
+    return bool(found) and all(isinstance(value, int | float) for value in found)
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.commands.report import Report
+from harness.commands.titles import titles
 from harness.errors import UserError
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
@@ -15,36 +17,34 @@ from results.reports import extractors as extractor_report
 from results.reports import formats
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
+from results.reports.layout import Layout
 from results.store import Reader
 
-ALWAYS = ("csv", "json")
-"""The formats that hold all that is known of a table."""
 
-
-def table(
-    store_place: str, tasks: str | None, name: str, *, extra: formats.Extra, **choices: bool
-) -> str:
+def table(store_place: str, tasks: str | None, name: str, layout: Layout, **choices: bool) -> str:
     """Render the tables of all runs in the format `name`.
 
     Args:
         store_place: The store.
         tasks: Groups and benchmarks; all without.
         name: The format.
-        extra: What to show besides.
+        layout: What of the tables is printed.
         choices: `clean`, `own_recipes` and `choose` of `results.analysis.table.tables`.
 
     Raises:
         UserError: There is nothing to show.
     """
-    if extra != formats.Extra() and name not in ("markdown", *ALWAYS):
-        raise UserError("--costs and --runs are of markdown; csv and json always hold both.")
+    if layout.runs and name == "latex":
+        raise UserError("--runs lists run ids, which no paper prints: take markdown, csv or json.")
     found = tables(_runs(store_place, tasks), **choices)
     if not found and name != "json":
         which = f"run of {tasks!r}" if tasks else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
     if found and all(table.refusal for table in found):
         raise UserError("\n".join(dict.fromkeys(table.refusal for table in found)))
-    return formats.render(compared(found), name, extra)
+    if name == "latex":
+        layout = replace(layout, titles=titles(found))
+    return formats.render(compared(found), name, layout)
 
 
 def compared(found: Sequence[Table]) -> list[Table]:
@@ -77,12 +77,13 @@ def history(
     method: str | None,
     backbone: str | None,
     *,
+    wide: bool = False,
     costs: bool = False,
 ) -> Report:
     """List every run ever stored, newest first."""
     runs = _runs(store_place, tasks, method, backbone)
     entries = history_analysis.history(runs)
-    return Report(history_report.markdown(entries, costs), entries)
+    return Report(history_report.markdown(entries, wide=wide, costs=costs), entries)
 
 
 def _runs(

@@ -1,4 +1,4 @@
-"""The notes of a table row: sentences on what is missing, left out or suspicious."""
+"""The notes of a table row: sentences on what is missing or left out."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +24,6 @@ def notes(
         *_earlier(series),
         *shown.notes(),
         *_by_seed(series, shown.not_finite),
-        *_by_seed(series, lambda run: run.flags),
     )
 
 

@@ -1,9 +1,10 @@
 """Two methods side by side: the differences of their means, with interval and test."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
+from results.analysis.flags import summed_up
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.recipes import recipe
@@ -43,6 +44,8 @@ class Comparison:
     backbone: str
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
+    flags: tuple[str, ...]
+    """What is suspicious of the answers, one line for each kind."""
 
 
 def compare(
@@ -121,6 +124,7 @@ def _comparison(table: Table, block: Block, first: TableRow, second: TableRow) -
         backbone=block.backbone,
         contrasts=tuple(_contrast(a, b) for a, b in pairs),
         notes=tuple(notes),
+        flags=summed_up([replace(table, blocks=(Block(block.backbone, (first, second)),))]),
     )
 
 

@@ -1,6 +1,6 @@
 """Comparison tables as values: the runs of one setting in one environment."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results.analysis.columns import Columns, columns
@@ -11,6 +11,7 @@ from results.analysis.recipes import Choice
 from results.analysis.runs.costs import Costs, costs
 from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
+from results.analysis.versions import versions
 from results.record import Run
 from results.statistics.sample import sample
 
@@ -37,6 +38,8 @@ class TableRow:
     """Mean over the runs."""
     choice: Choice | None
     """How its recipe was chosen, where that was asked for."""
+    flags: Mapping[str, tuple[str, ...]]
+    """Of each of its runs, by its id, what is suspicious of the answers."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class Table:
     seeds: tuple[int, ...]
     folds: tuple[int, ...]
     """Those that a seed's numbers are the mean of; empty without cross-validation."""
+    harness: tuple[str, ...]
+    """By which versions and commits of the harness its runs were made."""
+    benchmarks: tuple[str, ...]
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
     refusal: str = ""
@@ -110,6 +116,8 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         signatures=signatures,
         seeds=_seeds(comparable),
         folds=tuple(fold for fold in comparable.folds if fold is not None),
+        harness=versions(_used(comparable)),
+        benchmarks=shown.benchmarks,
         columns=shown.names,
         blocks=tuple(replace(block, absent=_absent(block, blocks)) for block in blocks),
     )
@@ -128,11 +136,12 @@ def _seeds(comparable: Comparable) -> tuple[int, ...]:
     return tuple(sorted({seed for one in trained or series for seed in one.by_seed}))
 
 
+def _used(comparable: Comparable) -> list[Run]:
+    return [run for series in comparable.backbones.values() for one in series for run in one.runs]
+
+
 def _signatures(comparable: Comparable, of: Metric) -> tuple[str, ...]:
-    runs = [
-        run for family in comparable.backbones.values() for series in family for run in series.runs
-    ]
-    scores = [score for run in runs for score in run.headline(of.name).values()]
+    scores = [score for run in _used(comparable) for score in run.headline(of.name).values()]
     return unique([[score.signature for score in scores if score.signature]])
 
 
@@ -197,4 +206,5 @@ def _row(
         notes=notes(series, cells, seeds, folds, shown),
         costs=costs(series.runs),
         choice=series.choice,
+        flags={run.run_id: run.flags for run in series.runs},
     )

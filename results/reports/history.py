@@ -1,37 +1,64 @@
 """The history of all attempts as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from results.analysis.history import Entry
 from results.reports import costs as costs_report
 from results.reports import prose
+from results.reports.layout import Layout
 from results.reports.markdown_table import markdown_table
 
-HEADER = (
-    *("started", "run", "status", "method", "backbone", "group"),
-    *("protocol", "seed", "fold", "overall", "notes"),
-)
+NUMBERS = {"seed", "fold", *costs_report.HEADER}
+ALWAYS = ("started", "run", "method", "seed", "overall")
+"""What has a column even if it is the same for all attempts."""
+
+DIGITS = 8
+"""How much of a run's id is shown; `harness show` asks for more where it is not enough."""
 
 
-def markdown(entries: Sequence[Entry], costs: bool = False) -> str:
-    """Write the history as a table; a failed attempt shows the first line of its reason."""
-    header = (*HEADER, *costs_report.HEADER) if costs else HEADER
-    align = "lllllllrrll" + "r" * (len(header) - len(HEADER))
-    return markdown_table(header, [_line(entry, costs) for entry in entries], align)
+def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = False) -> str:
+    """Write the history as a table; a failed attempt shows the first line of its reason.
+
+    Unless it is to be `wide`, ids are short, and what all attempts have in common stands below.
+    """
+    lines = [_line(entry) | (_costs(entry) if costs else {}) for entry in entries]
+    if wide or not lines:
+        return _table(lines, list(lines[0] if lines else ALWAYS), None)
+    short = [line | {"run": line["run"][:DIGITS]} for line in lines]
+    common = {
+        name: text
+        for name, text in lines[0].items()
+        if name not in ALWAYS and all(line[name] == text for line in lines)
+    }
+    columns = [name for name in lines[0] if name not in common]
+    told = [f"{name} {text}" for name, text in common.items() if text not in ("", "-")]
+    below = f"All of them: {', '.join(told)}." if told else ""
+    return "\n\n".join(filter(None, [_table(short, columns, Layout.characters), below]))
 
 
-def _line(entry: Entry, costs: bool) -> list[str]:
-    return [
-        f"{entry.started:%Y-%m-%d %H:%M}",
-        entry.run_id,
-        entry.status,
-        entry.method,
-        entry.backbone,
-        entry.group,
-        ", ".join(filter(None, [entry.protocol, prose.changed(entry.conditions)])),
-        str(entry.seed),
-        "-" if entry.fold is None else str(entry.fold),
-        prose.overall(entry.overall),
-        "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
-        *(costs_report.cells(entry.costs) if costs else ()),
-    ]
+def _table(
+    lines: Sequence[Mapping[str, str]], columns: Sequence[str], characters: int | None
+) -> str:
+    align = "".join("r" if name in NUMBERS else "l" for name in columns)
+    rows = ([line[name] for name in columns] for line in lines)
+    return markdown_table(columns, rows, align, characters)
+
+
+def _line(entry: Entry) -> dict[str, str]:
+    return {
+        "started": f"{entry.started:%Y-%m-%d %H:%M}",
+        "run": entry.run_id,
+        "status": entry.status,
+        "method": entry.method,
+        "backbone": entry.backbone,
+        "group": entry.group,
+        "protocol": ", ".join(filter(None, [entry.protocol, prose.changed(entry.conditions)])),
+        "seed": str(entry.seed),
+        "fold": "-" if entry.fold is None else str(entry.fold),
+        "overall": prose.overall(entry.overall),
+        "notes": "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
+    }
+
+
+def _costs(entry: Entry) -> dict[str, str]:
+    return dict(zip(costs_report.HEADER, costs_report.cells(entry.costs), strict=True))

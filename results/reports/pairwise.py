@@ -5,7 +5,9 @@ from math import exp
 
 from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
+from results.analysis.series import unique
 from results.reports import prose
+from results.reports.layout import AVERAGES
 from results.reports.markdown_table import markdown_table
 from results.statistics.test import ALPHA, Undefined
 
@@ -13,21 +15,25 @@ INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
 
 
 def markdown(comparisons: Sequence[Comparison]) -> str:
-    """Write comparisons one below the other."""
-    return "\n\n".join(map(_section, comparisons))
+    """Write comparisons one below the other, and below them the flags of the runs."""
+    flags = unique(one.flags for one in comparisons)
+    return "\n\n".join(filter(None, [*map(_section, comparisons), prose.flags(flags)]))
 
 
 def _section(one: Comparison) -> str:
     first, second = one.methods
     interval = f"{INTERVAL} of the ratio" if one.metric.logarithm else INTERVAL
     header = ["", first, second, "difference", interval, "p", "seeds"]
-    rows = (_line(one.metric, contrast) for contrast in one.contrasts)
+    benchmarks = [contrast for contrast in one.contrasts if contrast.column not in AVERAGES]
+    # Averages over one benchmark would repeat its numbers.
+    shown = one.contrasts if len(benchmarks) > 1 else benchmarks
+    rows = (_line(one.metric, contrast) for contrast in shown)
     lines = [
         f"{first} minus {second} on {one.backbone}: {prose.subject(one.conditions)}, "
         f"{prose.quantity(one.metric, one.folds)}.",
         prose.marks(one.conditions),
         markdown_table(header, rows, align="lrrrrrr"),
-        f"p: {prose.test(one.metric)}.",
+        f"p: {prose.test(one.metric, brief=False)}.",
         *one.notes,
         *prose.several_signatures(one.signatures),
         prose.environment(one.conditions),

@@ -11,6 +11,7 @@ from results.analysis.ranking import Cell
 from results.analysis.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.reports.layout import ranked
 from results.statistics import welch
 from results.statistics.sample import Sample
 from results.statistics.test import ALPHA, Undefined
@@ -19,11 +20,11 @@ DAGGER = "†"
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
-def title(table: Table) -> str:
+def title(table: Table, spread: bool = True) -> str:
     """Say what the numbers are."""
     listed = ", ".join(map(str, table.seeds))
-    spread = f"mean ± SD over {len(table.seeds)} seeds ({listed})"
-    what = spread if len(table.seeds) > 1 else f"seed {listed} alone"
+    means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
+    what = means if len(table.seeds) > 1 else f"seed {listed} alone"
     return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
 
 
@@ -70,36 +71,64 @@ def marks(conditions: Conditions) -> str:
 
 
 def environment(conditions: Conditions) -> str:
-    """Say where the numbers come from."""
+    """Say on what stack the runs ran."""
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
-def legend(metric: Metric, second: str) -> str:
-    """Explain bold, second and star; `second` is how the format shows the second."""
-    best = "best (lowest)" if metric.lower_is_better else "best"
-    return (
-        f"Bold: {best}; {second}: second, on each backbone. "
-        f"*: better than the best other trained method at p < {ALPHA} ({test(metric)})."
-    )
+def harness(versions: Sequence[str]) -> str:
+    """Say by which versions of the harness the runs were made, or nothing if none is known."""
+    return f"Harness {'; '.join(versions)}." if versions else ""
 
 
-def test(metric: Metric) -> str:
+def legend(table: Table, second: str, *, brief: bool = False) -> list[str]:
+    """Explain the marks that occur in a table; `second` is how the format shows the second."""
+    cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
+    best = "best (lowest)" if table.metric.lower_is_better else "best"
+    marks = [f"Bold: {best}"] if any(map(ranked, table.blocks)) else []
+    marks += [f"{second}: second"] if any(cell.rank == 2 for cell in cells) else []  # noqa: PLR2004
+    several = ", on each backbone" if len(table.blocks) > 1 else ""
+    sentences = [f"{'; '.join(marks)}{several}."] if marks else []
+    if any(cell.significantly_best for cell in cells):
+        made = test(table.metric, brief=brief)
+        sentences.append(f"*: p < {ALPHA} against the best other trained method ({made}).")
+    return sentences
+
+
+def test(metric: Metric, *, brief: bool) -> str:
     """Name the test that is made of a metric."""
+    if brief:
+        return f"{welch.NAME} over seeds{' of logarithms' * metric.logarithm}, not adjusted"
     number = "the logarithm of one number" if metric.logarithm else "one number"
     return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
 
 
 def notes(table: Table) -> list[str]:
-    """Give the notes of all rows, the tests that could not be made, and the environment."""
-    found = [
-        note
-        for block in table.blocks
-        for note in (*_rows(block), *_absent(block), *_untested(block))
+    """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
+    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
+    return [*of_rows(table), *of_scores(table), made]
+
+
+def of_rows(table: Table) -> list[str]:
+    """Write each note of a row once, with all the methods that have it."""
+    return [
+        f"{where}{note}"
+        for where, block in _places(table)
+        for note in (*_rows(block), *_absent(block))
     ]
-    clean = [CLEAN] if set(CLEAN_COLUMNS) <= set(table.columns) else []
+
+
+def of_scores(table: Table) -> list[str]:
+    """Say what was not tested, and what the scores are."""
+    untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
+    clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
-    signatures = several_signatures(table.signatures) or signature
-    return [*found, *clean, *signatures, environment(table.conditions)]
+    return [*untested, *clean, *(several_signatures(table.signatures) or signature)]
+
+
+def flags(lines: Sequence[str]) -> str:
+    """List what is suspicious of the answers, and say where it is in full; or nothing."""
+    head = "Flags (`harness show RUN` lists those of one run):\n\n"
+    return head + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def several_signatures(signatures: Sequence[str]) -> list[str]:
@@ -114,7 +143,7 @@ def label(row: TableRow) -> str:
     return row.label if complete else row.label + DAGGER
 
 
-def mean(metric: Metric, sample: Sample) -> str:
+def mean(metric: Metric, sample: Sample, spread: bool = True) -> str:
     """Write a mean with its spread, in the unit that the title names.
 
     >>> from results.analysis.metrics import metric
@@ -126,8 +155,8 @@ def mean(metric: Metric, sample: Sample) -> str:
     """
     if sample.mean is None:
         return "-"
-    spread = "" if sample.sd is None else f" ± {metric.points(sample.sd):.2f}"
-    return f"{metric.points(sample.mean):.2f}{spread}"
+    sd = f" ± {metric.points(sample.sd):.2f}" if spread and sample.sd is not None else ""
+    return f"{metric.points(sample.mean):,.2f}{sd}"
 
 
 def missing(cell: Cell) -> str:
@@ -169,15 +198,24 @@ def overall(found: Overall | None) -> str:
     return f"{found.metric} {value(metric(found.metric), found.value)} ({found.average})"
 
 
+def _places(table: Table) -> Iterator[tuple[str, Block]]:
+    """Give each block with what a note on it begins with, where there are several."""
+    for block in table.blocks:
+        yield f"{block.backbone}, " if len(table.blocks) > 1 else "", block
+
+
 def _rows(block: Block) -> Iterator[str]:
+    having: dict[str, list[str]] = {}
     for row in block.rows:
-        if row.notes:
-            yield f"{block.backbone}, {label(row)}: {'; '.join(row.notes)}."
+        for note in row.notes:
+            having.setdefault(note, []).append(label(row))
+    for note, labels in having.items():
+        yield f"{', '.join(labels)}: {note}."
 
 
 def _absent(block: Block) -> Iterator[str]:
     if block.absent:
-        yield f"{block.backbone}: no run of {', '.join(block.absent)}."
+        yield f"no run of {', '.join(block.absent)}."
 
 
 def _untested(block: Block) -> Iterator[str]:
@@ -189,4 +227,5 @@ def _untested(block: Block) -> Iterator[str]:
     ]
     for reason in dict.fromkeys(reason for reason, _ in pairs):
         columns = dict.fromkeys(column for other, column in pairs if other == reason)
-        yield f"{block.backbone}, {', '.join(columns)}: {reason}, no test."
+        everywhere = len(columns) == len(block.rows[0].cells)
+        yield f"{'all columns' if everywhere else ', '.join(columns)}: {reason}, no test."

@@ -2,11 +2,11 @@
 
 import pkgutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 
 from results.analysis.table import Table
 from results.errors import ResultsError, unknown
+from results.reports.layout import Layout, chosen
 
 
 def names() -> list[str]:
@@ -14,18 +14,15 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-@dataclass(frozen=True)
-class Extra:
-    """What a reader of Markdown asks for besides; JSON and CSV always hold it."""
+def render(tables: Sequence[Table], name: str, layout: Layout | None = None) -> str:
+    """Write tables in the format called `name`.
 
-    costs: bool = False
-    runs: bool = False
-    """The ids of the runs behind the cells."""
-
-
-def render(tables: Sequence[Table], name: str, extra: Extra = Extra()) -> str:
-    """Write tables in the format called `name`."""
+    Raises:
+        ResultsError: There is no such format, or no such column.
+    """
     if name not in names():
         raise ResultsError(unknown("format", name, names()))
-    text: str = import_module(f"{__name__}.{name}").render(tables, extra)
+    layout = layout or Layout()
+    shown = chosen(tables, layout.columns)
+    text: str = import_module(f"{__name__}.{name}").render(shown, layout)
     return text

@@ -7,13 +7,14 @@ from io import StringIO
 from typing import Any
 
 from results.analysis.ranking import Cell
+from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
 from results.reports import prose
-from results.reports.formats import Extra
+from results.reports.layout import Layout
 from results.statistics.test import Test, Undefined
 
 
-def render(tables: Sequence[Table], _extra: Extra) -> str:
+def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write tables as one CSV text, its first line naming the columns."""
     lines = [line for table in tables for line in _lines(table)]
     text = StringIO()
@@ -42,6 +43,7 @@ def _facts(table: Table) -> dict[str, Any]:
         "environment_id": conditions.environment_id,
         "metric": table.metric.name,
         "folds": " ".join(map(str, table.folds)),
+        "harness": "; ".join(table.harness),
     }
 
 
@@ -54,6 +56,7 @@ def _who(block: Block, row: TableRow) -> dict[str, Any]:
         "trainable_percent": row.trainable_percent,
         **asdict(row.costs),
         "notes": "; ".join(row.notes),
+        "flags": "; ".join(unique(row.flags.values())),
     }
 
 

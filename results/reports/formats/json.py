@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from results.analysis.table import Table
-from results.reports.formats import Extra
+from results.reports.layout import Layout
 from results.reports.to_json import to_json
 
 
-def render(tables: Sequence[Table], _extra: Extra) -> str:
+def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write tables as a JSON list."""
     return to_json(tables)

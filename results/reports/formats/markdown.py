@@ -2,43 +2,49 @@
 
 from collections.abc import Sequence
 
-from results.analysis.metrics import Metric
+from results.analysis.flags import summed_up
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table, TableRow
-from results.reports import costs as costs_report
-from results.reports import prose
-from results.reports.formats import Extra
-from results.reports.markdown_table import markdown_table
+from results.reports import beside, prose
+from results.reports.layout import Layout, ranked, split, without_idle_averages
+from results.reports.markdown_table import GAP, markdown_table
 
 WRAPS: dict[int | None, str] = {1: "**{}**", 2: "_{}_"}
 
 
-def render(tables: Sequence[Table], extra: Extra) -> str:
-    """Write tables one below the other."""
-    return "\n\n".join(_table(table, extra) for table in tables)
+def render(tables: Sequence[Table], layout: Layout) -> str:
+    """Write tables one below the other, and below them the flags of all their runs."""
+    shown = [_table(without_idle_averages(table, layout), layout) for table in tables]
+    return "\n\n".join(filter(None, [*shown, prose.flags(summed_up(tables))]))
 
 
-def _table(table: Table, extra: Extra) -> str:
-    tried = any(row.choice for block in table.blocks for row in block.rows)
-    costs = costs_report.HEADER if extra.costs else ()
-    header = ["backbone", "method", *["tries"] * tried, "trainable %", *table.columns, *costs]
-    lines = [
-        _line(table.metric, block, row, tried=tried, costs=extra.costs)
-        for block in table.blocks
-        for row in block.rows
+def _table(table: Table, layout: Layout) -> str:
+    above = [prose.title(table, layout.spread), prose.marks(table.conditions)]
+    below = [" ".join(prose.legend(table, "italic")), *prose.notes(table)]
+    runs = _runs(table) if layout.runs else ""
+    return "\n\n".join(filter(None, [*above, *_parts(table, layout), *below, runs]))
+
+
+def _parts(table: Table, layout: Layout) -> list[str]:
+    """Lay the columns out, in several tables where they do not fit the width."""
+    rows = [(block, row) for block in table.blocks for row in block.rows]
+    names = [["backbone", "method"], *([block.backbone, prose.label(row)] for block, row in rows)]
+    header = beside.header(table, layout)
+    numbers = [header, *(_numbers(table, block, row, layout) for block, row in rows)]
+    widths = [max(map(len, column)) + GAP for column in zip(*numbers, strict=True)]
+    named = sum(max(map(len, column)) + GAP for column in zip(*names, strict=True))
+    room = sum(widths) if layout.characters is None else layout.characters - named - 1
+    return [
+        markdown_table(lines[0], lines[1:], align="ll" + "r" * (len(lines[0]) - 2))
+        for part in split(widths, room)
+        for lines in [[[*name, *line[part]] for name, line in zip(names, numbers, strict=True)]]
     ]
-    align = "ll" + "r" * (len(header) - 2)
-    above = [line for line in (prose.title(table), prose.marks(table.conditions)) if line]
-    below = [prose.legend(table.metric, "italic"), *prose.notes(table)]
-    runs = [_runs(table)] if extra.runs else []
-    return "\n\n".join([*above, markdown_table(header, lines, align), *below, *runs])
 
 
-def _line(metric: Metric, block: Block, row: TableRow, *, tried: bool, costs: bool) -> list[str]:
-    tries = [str(row.choice.tries) if row.choice else "-"] * tried
-    numbers = [_cell(metric, cell) for cell in row.cells]
-    spent = costs_report.cells(row.costs) if costs else ()
-    return [block.backbone, prose.label(row), *tries, prose.trainable(row), *numbers, *spent]
+def _numbers(table: Table, block: Block, row: TableRow, layout: Layout) -> list[str]:
+    differing = ranked(block)
+    cells = (_cell(table, cell, cell.column in differing, layout.spread) for cell in row.cells)
+    return beside.numbers(table, row, list(cells), layout)
 
 
 def _runs(table: Table) -> str:
@@ -59,9 +65,10 @@ def _by_runs(row: TableRow) -> dict[tuple[str, ...], list[str]]:
     return {ids: columns if len(found) > 1 else ["all"] for ids, columns in found.items() if ids}
 
 
-def _cell(metric: Metric, cell: Cell) -> str:
+def _cell(table: Table, cell: Cell, marked: bool, spread: bool) -> str:
     if cell.sample.mean is None:
         return prose.missing(cell)
     # Between blanks, Markdown takes the asterisk for itself and not for emphasis.
     star = " *" if cell.significantly_best else ""
-    return WRAPS.get(cell.rank, "{}").format(prose.mean(metric, cell.sample)) + star
+    wrap = WRAPS.get(cell.rank, "{}") if marked else "{}"
+    return wrap.format(prose.mean(table.metric, cell.sample, spread)) + star

@@ -115,29 +115,6 @@ def test_a_seed_without_a_benchmark_has_no_average_over_benchmarks(make: Make) -
     assert cell(table, "lora", "macro").sample.by_seed == {1: pytest.approx(0.3)}
 
 
-def test_a_flag_is_noted_once_and_with_its_seeds_if_not_all_have_it(make: Make) -> None:
-    always, cut = "boolq: always the same answer: true (100 %)", "boolq: cut at the limit: 3 %"
-    flags = {1: (always,), 2: (always, cut), 3: (cut, always)}
-    (table,) = tables(make(seed=seed, flags=found) for seed, found in flags.items())
-    assert row(table, "lora").notes == (always, f"seed 2, 3: {cut}")
-    assert cell(table, "lora").complete
-
-
-def test_a_flag_of_some_folds_names_them_and_one_of_all_folds_is_told_once(make: Make) -> None:
-    always, three, two = "boolq: always true", "3 training rows cut", "2 training rows cut"
-    flags = {2: (two, always), 0: (three, always), 1: (three, always)}
-    (table,) = tables(make(fold=fold, flags=found) for fold, found in flags.items())
-    assert row(table, "lora").notes == (f"fold 0, 1: {three}", always, f"fold 2: {two}")
-
-
-def test_a_flag_of_one_fold_of_one_seed_names_both(make: Make) -> None:
-    flags = {(1, 0): (), (1, 1): ("3 rows cut",), (2, 0): (), (2, 1): ()}
-    (table,) = tables(
-        make(seed=seed, fold=fold, flags=found) for (seed, fold), found in flags.items()
-    )
-    assert row(table, "lora").notes == ("seed 1: fold 1: 3 rows cut",)
-
-
 def test_all_marks_of_the_runs_are_kept(make: Make) -> None:
     runs = [make(seed=1, marks=("sample data", "limit 5")), make(seed=2, marks=("sample data",))]
     (table,) = tables(runs)

@@ -3,18 +3,17 @@
 import csv
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from results.analysis.table import Table, tables
 from results.errors import ResultsError
-from results.record import Run
+from results.record import Run, Score
 from results.reports.formats import names, render
+from results.reports.layout import Layout
 
 Make = Callable[..., Run]
 
@@ -61,7 +60,7 @@ def test_markdown_marks_best_second_and_significance(two: list[Table]) -> None:
 def test_a_table_of_one_seed_says_so_and_shows_no_spread(make: Make) -> None:
     text = render(tables([make("a", correct={"gsm8k": 51}), make("b")]), "markdown")
     assert "seed 2333 alone" in text
-    assert "tiny, gsm8k, micro, macro: one seed, no test." in text
+    assert "all columns: one seed, no test." in text
     assert "**51.00** |" in text
 
 
@@ -69,7 +68,96 @@ def test_a_row_that_lacks_a_seed_carries_a_dagger_and_a_note(make: Make) -> None
     runs = [make("a", seed=1), make("a", seed=2), make("b", seed=1)]
     text = render(tables(runs), "markdown")
     assert "| b†" in text
-    assert "tiny, b†: seed 2 is missing." in text
+    assert "\nb†: seed 2 is missing." in text
+
+
+def test_a_note_names_the_backbone_where_there_are_several(make: Make) -> None:
+    runs = [make("a", seed=1), make("a", seed=2), make("b", seed=1), make("c", backbone="llama")]
+    text = render(tables(runs), "markdown")
+    assert "\ntiny, b†: seed 2 is missing." in text
+
+
+def test_a_column_in_which_all_are_equal_has_no_bold_and_no_legend(make: Make) -> None:
+    same = [make("a", correct={"gsm8k": 0, "aqua": 7}), make("b", correct={"gsm8k": 0, "aqua": 7})]
+    for name in ("latex", "markdown"):
+        text = render(tables(same), name)
+        assert "**" not in text
+        assert "textbf" not in text
+        assert "Bold" not in text
+
+
+def test_the_legend_explains_only_the_marks_that_occur(make: Make) -> None:
+    runs = [make(method, correct={"gsm8k": n, "aqua": n}) for method, n in (("a", 9), ("b", 8))]
+    text = render(tables(runs), "markdown")
+    assert "Bold: best; italic: second." in text
+    assert "*: p <" not in text
+    assert "italic" not in render(tables(runs[:1]), "markdown")
+
+
+def test_one_benchmark_has_no_averages_to_print_unless_asked_for(make: Make) -> None:
+    (table,) = tables([make("a"), make("b")])
+    assert "micro" in table.columns
+    for name in ("latex", "markdown"):
+        assert "micro" not in render([table], name)
+        assert "macro" in render([table], name, Layout(columns=("macro",)))
+
+
+def test_only_the_columns_asked_for_are_shown_in_their_order(make: Make) -> None:
+    found = tables([make(correct={"gsm8k": 1, "aqua": 2, "svamp": 3})])
+    for name in names():
+        text = render(found, name, Layout(columns=("MACRO", "aqua")))
+        assert text.index("macro") < text.index("aqua")
+        assert "svamp" not in re.sub(r'"benchmarks": \[.*?\]', "", text, flags=re.DOTALL)
+    with pytest.raises(ResultsError, match=r"'gsm8' is not a known column. Did you mean 'gsm8k'?"):
+        render(found, "markdown", Layout(columns=("gsm8",)))
+
+
+def test_without_spread_no_format_for_readers_prints_an_sd(two: list[Table]) -> None:
+    for name in ("latex", "markdown"):
+        text = render(two, name, Layout(spread=False))
+        assert "80.50" in text
+        assert "0.71" not in text
+        assert not re.search(r"±|\\pm|SD over", text)
+
+
+def test_a_wide_table_is_split_at_100_characters_and_repeats_the_names(make: Make) -> None:
+    sets = {f"benchmark_{number}": 50 for number in range(8)}
+    found = tables(make(method, correct=sets, seed=seed) for method in "ab" for seed in (1, 2))
+    lines = [line for line in render(found, "markdown").splitlines() if line.startswith("|")]
+    assert max(map(len, lines)) <= 100
+    assert sum("| a " in line for line in lines) == sum("| method" in line for line in lines) > 1
+    # Every column once: trainable share, eight sets and two averages.
+    headings = [
+        name.strip() for line in lines if "method" in line for name in line.split("|")[3:-1]
+    ]
+    assert headings == ["trainable %", *found[0].columns]
+    wide = render(found, "markdown", Layout(characters=None)).splitlines()
+    assert sum("| a " in line for line in wide) == 1
+
+
+def test_flags_stand_once_below_all_tables_with_range_and_count(make: Make) -> None:
+    rouge = Score("gsm8k", "rouge-l", "", True, 20.0, 100)
+    runs = [
+        make(
+            seed=seed,
+            scores=(*make(correct={"gsm8k": 50}).scores, rouge),
+            flags=(f"gsm8k: cut at the limit: {share} %",),
+        )
+        for seed, share in ((1, 60), (2, 100))
+    ]
+    found = tables(runs)
+    assert len(found) == 2
+    text = render(found, "markdown")
+    assert text.count("cut at the limit") == 1
+    assert "- cut at the limit: 60 to 100 % on 1 of 1 sets, in 2 of 2 runs" in text
+    assert render(found, "latex").count("cut at the limit") == 1
+
+
+def test_the_notes_name_version_and_commit(make: Make) -> None:
+    harness = {"version": "0.1.0", "commit": "0123456789abcdef", "dirty": True}
+    found = tables([make(environment={"python": "3.11", "harness": harness})])
+    for name in names():
+        assert "0.1.0, commit 0123456789 with changes" in render(found, name)
 
 
 def test_csv_holds_one_line_per_number_unrounded(two: list[Table]) -> None:
@@ -96,14 +184,15 @@ def test_json_holds_the_reason_of_a_test_not_made(make: Make) -> None:
 
 def test_latex_marks_best_second_significance_and_spread(two: list[Table]) -> None:
     text = render(two, "latex")
-    assert r"\textbf{80.50}$^{*}_{\pm 0.71}$" in text
-    assert r"\underline{50.00}$_{\pm 0.00}$" in text
-    assert r"\multirow{2}{*}{tiny} & dypam & 0.5 &" in text
+    assert r"dypam & 0.5 & \textbf{80.50}$\pm$0.71* \\" in text
+    # The numbers stand below one another, with or without a star.
+    assert r"& \underline{50.00}$\pm$0.00\phantom{*} \\" in text
+    assert r"\multicolumn{3}{l}{\textit{tiny}} \\" in text
 
 
 def test_latex_escapes_what_users_wrote(two: list[Table]) -> None:
     text = render(two, "latex")
-    assert r"lora{[}r\_1=64]" in text
+    assert r"lora (r\_1=64)" in text
     assert r"limit 50 \% of rows" in text
     assert not re.search(r"(?<!\\)[%&_#]", re.sub(r"(?m)^%.*| & |\$[^$]*\$", "", text))
 
@@ -114,25 +203,43 @@ def test_latex_is_balanced(two: list[Table]) -> None:
     begun, ended = (re.findall(rf"\\{word}{{(.*?)}}", text) for word in ("begin", "end"))
     assert begun == ended[::-1] == ["table*", "tabular"]
     (columns,) = re.findall(r"\\begin{tabular}{(\w+)}", text)
-    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    rows = [
+        line for line in text.splitlines() if line.endswith(r"\\") and "multicolumn" not in line
+    ]
     assert {row.count(" & ") for row in rows} == {len(columns) - 1}
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="LaTeX is not installed")
-def test_latex_compiles(two: list[Table], tmp_path: Path) -> None:
-    (tmp_path / "table.tex").write_text(render(two, "latex"))
-    (tmp_path / "paper.tex").write_text(
-        r"\documentclass{article}\usepackage{booktabs,multirow}"
-        r"\begin{document}\input{table}\end{document}"
-    )
-    command = ["pdflatex", "-halt-on-error", "paper.tex"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    assert (tmp_path / "paper.pdf").exists()
+def test_latex_names_no_more_packages_than_debian_recommends(two: list[Table]) -> None:
+    assert re.findall(r"usepackage{(.*?)}", render(two, "latex")) == ["booktabs"]
+    assert "multirow" not in render(two, "latex")
+
+
+def test_latex_uses_titles_and_gives_every_table_a_label_of_its_own(two: list[Table]) -> None:
+    titles = {"dypam": "DyPAM", "lora": "LoRA", "gsm8k": "GSM8K", "math": "Mathematics"}
+    text = render(two * 2, "latex", Layout(titles=titles))
+    for words in ("DyPAM & ", r"LoRA (r\_1=64) & ", "& GSM8K", r"\caption{Mathematics, "):
+        assert words in text
+    assert re.findall(r"\\label{(.*?)}", text) == ["tab:math-accuracy", "tab:math-accuracy-2"]
+    assert r"\label{tab:own}" in render(two, "latex", Layout(label="tab:own"))
+
+
+def test_latex_notes_stand_below_the_table_and_not_in_the_caption(two: list[Table]) -> None:
+    text = render(two, "latex")
+    (caption,) = re.findall(r"\\caption{(.*)}", text)
+    assert "Read with care" not in caption
+    assert text.index(r"\end{tabular}") < text.index("Read with care")
+
+
+@pytest.mark.parametrize(("width", "environment"), [("column", "table"), ("page", "table*")])
+def test_latex_is_as_wide_as_a_column_or_the_page(
+    width: Literal["column", "page"], environment: str, two: list[Table]
+) -> None:
+    assert rf"\begin{{{environment}}}[t]" in render(two, "latex", Layout(width=width))
 
 
 @pytest.mark.parametrize("name", ["latex", "markdown"])
-def test_the_caption_names_test_family_and_seeds(two: list[Table], name: str) -> None:
+def test_caption_and_notes_name_test_and_seeds(two: list[Table], name: str) -> None:
     text = render(two, name)
     assert "Welch's two-sided t-test" in text
-    assert "not adjusted for multiple comparisons" in text
+    assert "not adjusted" in text
     assert "over 2 seeds (0, 1)" in text

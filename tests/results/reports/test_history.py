@@ -17,16 +17,31 @@ def test_the_history_tells_fold_and_pooled_score_of_the_first_metric(make: Make)
         Score(POOLED, "perplexity", "", True, 8.125, 300),
         Score("dolly", "bleu", "", True, 31.0, 10),
     )
-    text = markdown(history([make(fold=3, scores=scores)]))
+    text = markdown(history([make(fold=3, scores=scores)]), wide=True)
     assert "| math  | paper/1  | 2333 |    3 | perplexity 8.12 (all) | sample data |" in text
 
 
 def test_a_failed_attempt_shows_the_first_line_of_its_reason(make: Make) -> None:
-    text = markdown(history([make(status="failed", scores=(), reason="out of memory\nlog")]))
+    failed = make(status="failed", scores=(), reason="out of memory\nlog")
+    text = markdown(history([failed]), wide=True)
     assert text.splitlines()[2].endswith(
         "| math  | paper/1  | 2333 |    - | -       | sample data; out of memory |"
     )
     assert "log" not in text
+
+
+def test_what_all_attempts_have_in_common_is_said_once(make: Make) -> None:
+    failed = make(seed=1, status="failed", scores=(), reason="out of memory " * 9)
+    text = markdown(history([make(), failed]))
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert max(map(len, table)) <= 100
+    assert [name.strip() for name in table[0].split("|")[1:-1]] == [
+        *("started", "run", "status", "method", "seed", "overall", "notes")
+    ]
+    assert make().run_id[:8] in text
+    assert make().run_id not in text
+    assert "All of them: backbone tiny, group math, protocol paper/1." in text
+    assert text.count("memory") == 9
 
 
 def test_the_history_is_readable_by_machines(make: Make) -> None:

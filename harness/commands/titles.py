@@ -1,0 +1,42 @@
+"""What a paper calls the methods, benchmarks and groups of tables, read without importing them."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from harness import plugins
+from results.analysis.table import Table
+
+
+def titles(tables: Iterable[Table]) -> dict[str, str]:
+    """Give the titles of all names in some tables; a plugin that is gone has none."""
+    return {
+        name: title
+        for kind, name in dict.fromkeys(_names(tables))
+        if name in plugins.names(kind) and (title := _title(kind, name))
+    }
+
+
+def _names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
+    for table in tables:
+        yield "groups", table.conditions.group
+        yield from (("tasks", column) for column in table.columns)
+        for block in table.blocks:
+            yield from (("methods", re.split(r"[:\[]", row.label)[0]) for row in block.rows)
+
+
+def _title(kind: plugins.Kind, name: str) -> str | None:
+    """Read the title that a plugin's file gives it: `method = Method(title="LoRA", ...)`.
+
+    The module is not imported, since that of a method imports torch.
+    """
+    offered = plugins.entry(kind, name).attr
+    calls = (
+        statement.value
+        for statement in ast.parse(plugins.source_path(kind, name).read_text()).body
+        if isinstance(statement, ast.Assign)
+        and ast.unparse(statement.targets[0]) == offered
+        and isinstance(statement.value, ast.Call)
+    )
+    given = (word.value for call in calls for word in call.keywords if word.arg == "title")
+    return next((str(one.value) for one in given if isinstance(one, ast.Constant)), None)

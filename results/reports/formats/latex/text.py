@@ -1,0 +1,78 @@
+"""Text as LaTeX prints it, and how wide it is there."""
+
+import re
+
+from results.reports.prose import DAGGER
+
+SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+        DAGGER: r"$\dagger$",
+        # A row that begins with a bracket would be read as the option of the line break before.
+        "[": "{[}",
+        **{character: "\\" + character for character in "{}$&#_%"},
+    }
+)
+
+RAISED = re.compile(r"\\textasciicircum\{\}(\w)")
+
+THOUSANDTHS = {
+    character: width
+    for width, characters in {
+        278: "!',.:;[]`il",
+        306: "fj",
+        333: " -",
+        361: "I",
+        389: "()t",
+        392: "rs",
+        444: "cez†",
+        500: '"*/0123456789agoJ',
+        556: "Sbdhknpquvxy",
+        625: "LZ",
+        681: "EFP",
+        722: "BCRTw",
+        750: "ADHNUVXY",
+        778: "&+<=>@GKOQ±",
+        833: "#%m",
+        917: "M",
+        1028: "W",
+    }.items()
+    for character in characters
+}
+"""Of the type size, for the characters of Computer Modern Roman at 10 pt (cmr10.tfm)."""
+
+SMALL = {10: 1.0, 9: 1.03, 8: 1.065, 7: 1.15}
+"""By how much the same font is wider at a smaller size (cmr9, cmr8, cmr7), in its own size."""
+
+BOLD = 1.18
+"""By how much the bold font is wider (cmbx10)."""
+
+
+def escaped(text: str) -> str:
+    r"""Write any text so that LaTeX prints it.
+
+    >>> print(escaped("lora[r=64] & q_proj: 50 %"))
+    lora{[}r=64] \& q\_proj: 50 \%
+    """
+    # A superscript would be smaller than 7 pt.
+    return RAISED.sub(r"\\raisebox{.5ex}{\1}", text.translate(SPECIAL))
+
+
+def width(source: str, size: int) -> float:
+    r"""Estimate from above how wide a LaTeX text is, in pt, at a type size in pt.
+
+    >>> width("85.00", 10), width(r"\textbf{85.00}$\pm$0.71", 10) > width("85.00±0.71", 10)
+    (22.78, True)
+    """
+    plain = source.replace(r"\pm", "±").replace(r"\dagger", DAGGER).replace(".5ex", "")
+    plain = re.sub(r"\\textasciicircum|\\text(less|greater|bar|asciitilde|backslash)", "=", plain)
+    plain = re.sub(r"\\[a-zA-Z]+|[{}$\\]", "", plain)
+    bold = BOLD if r"\textbf" in source else 1.0
+    ems = sum(THOUSANDTHS.get(character, 778) for character in plain) / 1000
+    return round(size * SMALL[size] * bold * ems, 2)
