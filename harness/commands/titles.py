@@ -9,12 +9,34 @@ from results.analysis.table import Table
 
 
 def titles(tables: Iterable[Table]) -> dict[str, str]:
-    """Give the titles of all names in some tables; a plugin that is gone has none."""
+    """Give the titles of all names in some tables, as far as they are known."""
     return {
-        name: title
+        name: found
         for kind, name in dict.fromkeys(_names(tables))
-        if name in plugins.names(kind) and (title := _title(kind, name))
+        if name in plugins.names(kind) and (found := title(kind, name))
     }
+
+
+def title(kind: plugins.Kind, name: str) -> str | None:
+    """Read the title that a plugin's file gives it: `method = Method(title="LoRA", ...)`.
+
+    The module is not imported, since that of a method imports torch. None where there is no such
+    line, or no file that can be read: a table needs no titles.
+    """
+    try:
+        offered = plugins.entry(kind, name).attr
+        statements = ast.parse(plugins.source_path(kind, name).read_text()).body
+    except Exception:  # whatever the package of a guest raises
+        return None
+    calls = (
+        statement.value
+        for statement in statements
+        if isinstance(statement, ast.Assign)
+        and ast.unparse(statement.targets[0]) == offered
+        and isinstance(statement.value, ast.Call)
+    )
+    given = (word.value for call in calls for word in call.keywords if word.arg == "title")
+    return next((str(one.value) for one in given if isinstance(one, ast.Constant)), None)
 
 
 def _names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
@@ -23,20 +45,3 @@ def _names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
         yield from (("tasks", column) for column in table.columns)
         for block in table.blocks:
             yield from (("methods", re.split(r"[:\[]", row.label)[0]) for row in block.rows)
-
-
-def _title(kind: plugins.Kind, name: str) -> str | None:
-    """Read the title that a plugin's file gives it: `method = Method(title="LoRA", ...)`.
-
-    The module is not imported, since that of a method imports torch.
-    """
-    offered = plugins.entry(kind, name).attr
-    calls = (
-        statement.value
-        for statement in ast.parse(plugins.source_path(kind, name).read_text()).body
-        if isinstance(statement, ast.Assign)
-        and ast.unparse(statement.targets[0]) == offered
-        and isinstance(statement.value, ast.Call)
-    )
-    given = (word.value for call in calls for word in call.keywords if word.arg == "title")
-    return next((str(one.value) for one in given if isinstance(one, ast.Constant)), None)

@@ -30,7 +30,8 @@ finally:
 
 READING = {
     "table": [
-        "--format latex",
+        "--format latex --no-sd --width column --label tab:own",
+        "--columns gsm8k --wide",
         "--json",
         "--extractors",
         "--clean",
@@ -38,7 +39,7 @@ READING = {
         "--costs --runs",
     ],
     "compare": ["lora dypam", "lora dypam --json"],
-    "history": ["", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
+    "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --json", "{failed}"],
     "reindex": ["--store other.db"],
     "rescore": [""],

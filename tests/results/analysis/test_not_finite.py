@@ -64,7 +64,7 @@ def test_a_store_that_holds_one_is_read_and_tabled(make: Make, tmp_path: Path) -
     runs = Reader(tmp_path / "harness.db").runs()
     (table,) = tables(runs)
     check_lora(table)
-    assert "dolly: perplexity is not finite" in history_report.markdown(history(runs))
+    assert "dolly: perplexity is not finite" in history_report.markdown(history(runs), wide=True)
     (lora,) = (run for run in runs if (run.method, run.seed) == ("lora", 1))
     assert " inf |" in run_report.markdown(lora)
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -156,3 +157,21 @@ def test_titles_are_those_of_people_and_the_label_leads_to_the_table(
         assert title in words
     assert "winogrande" not in words
     assert r"\newlabel{tab:main}{{1}" in (tmp_path / "paper.aux").read_text()
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_the_notes_have_five_lines_at_most_and_say_what_is_left_out(
+    width: Literal["column", "page"], runs: Callable[[int], list[Run]], tmp_path: Path
+) -> None:
+    marks = ("first 100 rows of each benchmark", "first 4000 training rows of Commonsense15K")
+    many = [replace(run, marks=marks) for run in runs(7)]
+    text = render(tables(many), "latex", Layout(width=width, titles=TITLES))
+    compiled(text, "twocolumn", tmp_path)
+    command = ["pdftotext", "paper.pdf", "-"]
+    plain = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    notes = plain[plain.index("Read with care") :].split("\n\n")[0]
+    assert len(notes.splitlines()) <= 5
+    left = re.search(r"(\d+) more in the source of this table", " ".join(notes.split()))
+    comments = [line for line in text.splitlines() if line.startswith("% ")]
+    assert int(left[1] if left else 0) == len(comments) - 1  # the first names the package
+    assert width == "page" or left

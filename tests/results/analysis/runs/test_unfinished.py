@@ -46,8 +46,8 @@ def test_a_method_that_failed_is_a_row_with_its_reason(make: Make) -> None:
     assert row(table, "lora").trainable_percent is None
     assert row(table, "lora").notes == (f"seed 1 {reason}",)
     markdown = render([table], "markdown")
-    assert any(line.count("failed") == 3 for line in markdown.splitlines() if "lora†" in line)
-    assert f"tiny, lora†: seed 1 {reason}." in markdown
+    assert any("| failed |" in line for line in markdown.splitlines() if "lora†" in line)
+    assert f"lora†: seed 1 {reason}." in markdown
 
 
 @pytest.mark.parametrize("status", ["failed", "diverged"])
@@ -123,4 +123,4 @@ def test_a_backbone_without_a_method_of_the_table_says_so(make: Make) -> None:
         "llama": ("dypam",),
         "tiny": (),
     }
-    assert "llama: no run of dypam." in render([table], "markdown")
+    assert "llama, no run of dypam." in render([table], "markdown")
