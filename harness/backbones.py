@@ -3,12 +3,16 @@
 Only safetensors are loaded and no code of a repository is run.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.spec.planned import Located
 from harness.spec.spec import Backbone
+from results.analysis.runs import backbones as naming
+from results.analysis.runs.backbones import Named
 
 TINY = Path(__file__).parent / "tiny" / "model"
 FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
@@ -18,9 +22,16 @@ FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
 def locate(name: str) -> Located:
     """Find `tiny`, a local folder, or a hub repository `owner/name` with an optional `@revision`.
 
+    `NAME=` before any of these says what tables call it.
+
     Raises:
         UserError: There is no such thing, or it has no safetensors or no tokenizer.
     """
+    called, equals, place = name.partition("=")
+    if equals and "/" not in called and not Path(name).expanduser().is_dir():
+        if not called.strip():
+            raise UserError(f"{name!r}: no name before the equals sign. Write NAME=PATH.")
+        return locate(place).model_copy(update={"name": called.strip()})
     folder = TINY if name == "tiny" else Path(name).expanduser()
     if name and folder.is_dir():
         label = name if name in ("tiny", "./tiny") else folder.resolve().name
@@ -33,6 +44,28 @@ def locate(name: str) -> Located:
             "  Give `tiny`, a folder with config.json, safetensors and a tokenizer, or owner/name."
         )
     return Located(backbone=_on_the_hub(repository, revision or "main"), place=repository)
+
+
+def told_apart(places: Sequence[Located]) -> list[Located]:
+    """Name the backbones of one request, each by as much of its path as tells it from the others.
+
+    Raises:
+        UserError: Two different ones were given the same name.
+    """
+    given = [one for one in places if one.name]
+    for first, second in combinations(given, 2):
+        if first.name == second.name and first.backbone != second.backbone:
+            raise UserError(
+                f"--backbones: {first.name!r} names both {first.place} and {second.place}."
+            )
+    known = {one.backbone: Named(one.shown, one.place, one.backbone.revision) for one in places}
+    names = naming.told_apart(known)
+    return [
+        one
+        if names[one.backbone] == one.shown
+        else one.model_copy(update={"name": names[one.backbone]})
+        for one in places
+    ]
 
 
 def fetch(located: Located) -> Path:

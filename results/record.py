@@ -1,7 +1,7 @@
 """One run as plain frozen values: what goes into the store and what comes out of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -90,6 +90,12 @@ class Run:
     train_tokens_per_second: float
     folder: str
     scores: tuple[Score, ...]
+    conditions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What was not the default, by part: {"recipe": {"lr": 0.0001}, "batches": {...}}."""
+    backbone_place: str = ""
+    """The folder or hub repository of the backbone: it tells two of one name apart."""
+    validation_loss: float | None = None
+    """Lowest of the training, mean per token in nats; recipes are chosen by it."""
 
     @property
     def ended(self) -> bool:

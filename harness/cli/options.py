@@ -24,6 +24,10 @@ TrainData = Annotated[
 ]
 Wide = Annotated[bool, typer.Option("--wide", help="Let tables be wider than 100 characters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Costs = Annotated[
+    bool,
+    typer.Option("--costs", help="Also show time, speed, memory and size of the adapter."),
+]
 OwnRecipes = Annotated[
     bool,
     typer.Option(

@@ -7,7 +7,7 @@ import typer
 from harness.cli import options
 
 Width = Literal["column", "page"]
-Group = Annotated[str | None, typer.Option("--tasks", help="Only this group.")]
+Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups and benchmarks.")]
 
 
 def table(
@@ -32,17 +32,29 @@ def table(
     label: Annotated[str, typer.Option(help="LaTeX: the label to refer to.")] = "",
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
+    costs: options.Costs = False,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Also list the ids of the runs behind the cells.")
+    ] = False,
+    choose: Annotated[
+        str | None,
+        typer.Option(help="`validation`: of each method's tries the one of the lowest loss there."),
+    ] = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
 
+    if choose not in (None, "validation"):
+        from harness.errors import UserError, unknown
+
+        raise UserError(unknown("choice", str(choose), ["validation"]))
     if extractors:
-        if clean or own_recipes or format not in ("markdown", "json"):
+        if clean or own_recipes or choose or costs or runs or format not in ("markdown", "json"):
             from harness.errors import UserError
 
             raise UserError(
-                "--extractors supports markdown and json, and cannot be combined with --clean or "
-                "--own-recipes."
+                "--extractors supports markdown and json, and cannot be combined with --clean, "
+                "--own-recipes, --choose, --costs or --runs."
             )
         options.show(tables.extractors(store, tasks), as_json or format == "json")
     else:
@@ -54,10 +66,12 @@ def table(
             characters=None if wide else Layout.characters,
             width=width,
             label=label,
+            costs=costs,
+            runs=runs,
         )
         name = "json" if as_json else format
-        found = tables.table(store, tasks, name, layout, clean=clean, own_recipes=own_recipes)
-        typer.echo(found)
+        choices = {"clean": clean, "own_recipes": own_recipes, "choose": choose is not None}
+        typer.echo(tables.table(store, tasks, name, layout, **choices))
 
 
 def compare(

@@ -20,10 +20,12 @@ class Quantize(Enum):
 
 def run(
     methods: Annotated[
-        str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4]", or "all".')
+        str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4|1e-3]", or "all".')
     ],
     tasks: Annotated[str, typer.Option(help="A group, or benchmarks of one group.")],
-    backbones: Annotated[str, typer.Option(help="`tiny`, folders, hub repositories.")] = "tiny",
+    backbones: Annotated[
+        str, typer.Option(help="`tiny`, folders, hub repositories; or NAME=PATH.")
+    ] = "tiny",
     seeds: Annotated[
         str, typer.Option(help="How many of the papers' five seeds, or a list such as 7,8.")
     ] = "1",
@@ -87,17 +89,19 @@ def run(
 
 
 def history(
-    tasks: Annotated[str | None, typer.Option(help="Only this group.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Only these groups and benchmarks.")] = None,
     method: Annotated[str | None, typer.Option(help="Only this method.")] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone.")] = None,
     wide: options.Wide = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
+    costs: options.Costs = False,
 ) -> None:
     """List every run ever stored, newest first."""
     from harness.commands import tables
 
-    options.show(tables.history(store, tasks, method, backbone, wide=wide), as_json)
+    found = tables.history(store, tasks, method, backbone, wide=wide, costs=costs)
+    options.show(found, as_json)
 
 
 def show(

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness import plugins
+from harness.commands.tables import compared
 from harness.planning.faults import Faults
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
@@ -54,7 +55,8 @@ class Done:
     def tables(self) -> list[Table]:
         """The tables of these runs alone."""
         own = any(run.provenance.own for run in self.planned)
-        return tables(self.attempts, own_recipes=own)
+        tried = any(run.provenance.tries > 1 for run in self.planned)
+        return compared(tables(self.attempts, own_recipes=own, choose=tried))
 
 
 def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:

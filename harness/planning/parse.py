@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from harness import plugins
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.planning.request import Request
+from harness.planning.tries import expanded
 from harness.spec.recipe import SHARED, Recipe
 
 PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
@@ -32,6 +33,7 @@ class MethodRequest:
 
     Attributes:
         train: Fields of the recipe that are this method's own.
+        tries: How many recipes of it were asked for together.
         any_size: Whether its variant `small` will do where a backbone is too small for it.
     """
 
@@ -39,6 +41,7 @@ class MethodRequest:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     variant: str | None = None
     train: Mapping[str, Any] = field(default_factory=dict)
+    tries: int = 1
     any_size: bool = False
 
 
@@ -92,10 +95,11 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_methods(text: str) -> tuple[MethodRequest, ...]:
-    """Parse a method, or `all`, which leaves out the guests that cannot be used."""
+    """Parse a method with all its tries, or `all`, which leaves out guests that cannot be used."""
     if text == ALL:
         return tuple(MethodRequest(name, any_size=True) for name in plugins.usable("methods"))
-    return (parse_method(text),)
+    found = expanded(text)
+    return tuple(replace(parse_method(one), tries=len(found)) for one in found)
 
 
 def left_out(request: Request) -> list[str]:

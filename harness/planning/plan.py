@@ -77,6 +77,7 @@ def expand(
         runs[spec.run_id] = PlannedRun(
             spec=spec,
             backbone_place=place.place,
+            backbone_name=place.name,
             data_folder=_absolute(request.data),
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],

@@ -48,7 +48,8 @@ def resolve(parsed: Parsed, request: Request, faults: Faults) -> Resolved:
     if request.data is not None and not request.data.is_dir():
         faults.add(f"--data {request.data}: no such folder.")
         parsed = replace(parsed, group="", benchmarks=())
-    places = faults.each(backbones.locate, parsed.backbones)
+    located = faults.each(backbones.locate, parsed.backbones)
+    places = faults.of(lambda: backbones.told_apart(located)) or []
     specs = faults.each(lambda method: (method, _completed(method, places)), parsed.methods)
     settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, parsed.group))
     tests = _tests(parsed, request, faults)
@@ -84,7 +85,7 @@ def _planned(
         if not request.train:
             return ResolvedMethod(spec, settings.recipe, Provenance(chosen=settings.chosen))
         own = dict(request.train)
-        provenance = Provenance(chosen="for this method", own=own)
+        provenance = Provenance(chosen="for this method", own=own, tries=request.tries)
         return ResolvedMethod(spec, settings.own_recipe(request.name, own), provenance)
 
     return faults.each(planned, specs)

@@ -13,12 +13,22 @@ from results.runfolder.values import FORMAT, Head
 
 
 class Located(BaseModel):
-    """A backbone and where it is: a folder, or a hub repository at the backbone's revision."""
+    """A backbone and where it is: a folder, or a hub repository at the backbone's revision.
+
+    Attributes:
+        name: What a reader sees where that is not the backbone's own name; empty if it is.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     backbone: Backbone
     place: str
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What tables call it."""
+        return self.name or self.backbone.name
 
 
 class Memory(BaseModel):
@@ -43,7 +53,7 @@ class Provenance(BaseModel):
     Attributes:
         chosen: The defaults of the harness, fields set for all methods, or for this method.
         own: The fields that were set for this method.
-        tries: How many recipes the choice was made from.
+        tries: How many recipes the choice is made from.
         command: The words of the command line that asked for the run; none in older folders.
     """
 
@@ -91,6 +101,7 @@ class PlannedRun(BaseModel):
     Attributes:
         spec: Everything that can change a number.
         backbone_place: A folder, or a hub repository.
+        backbone_name: What a reader sees where that is not the backbone's own name.
         data_folder: Of the real data; None for samples.
         train_file: A training file of the user's.
         adjustments: What PEFT adjusted to make the method fit the backbone.
@@ -103,6 +114,7 @@ class PlannedRun(BaseModel):
 
     spec: Spec
     backbone_place: str
+    backbone_name: str = ""
     data_folder: str | None
     train_file: str | None = None
     adjustments: tuple[str, ...] = ()
@@ -117,18 +129,20 @@ class PlannedRun(BaseModel):
         fold = "" if spec.fold is None else f", fold {spec.fold}"
         own = ",".join(f"train.{field}={value}" for field, value in self.provenance.own.items())
         label = f"{spec.method.label} [{own}]" if own else spec.method.label
-        return f"{label} on {spec.backbone.name}, {spec.group}, seed {spec.seeds.init}{fold}"
+        return f"{label} on {self.located.shown}, {spec.group}, seed {spec.seeds.init}{fold}"
 
     @property
     def marks(self) -> tuple[str, ...]:
         """What a reader must know before the numbers, about the data and about the method."""
-        named = f"{self.spec.method.label} on {self.spec.backbone.name}"
+        named = f"{self.spec.method.label} on {self.located.shown}"
         return (*self.spec.marks, *(f"{named}: {one.rstrip('.')}" for one in self.adjustments))
 
     @property
     def located(self) -> Located:
         """The backbone with its place."""
-        return Located(backbone=self.spec.backbone, place=self.backbone_place)
+        return Located(
+            backbone=self.spec.backbone, place=self.backbone_place, name=self.backbone_name
+        )
 
     @property
     def head(self) -> Head:
@@ -139,7 +153,7 @@ class PlannedRun(BaseModel):
             run_id=spec.run_id,
             group=spec.group,
             method=spec.method.label,
-            backbone=spec.backbone.name,
+            backbone=self.located.shown,
             seed=spec.seeds.init,
             fold=spec.fold,
             marks=self.marks,
@@ -148,6 +162,7 @@ class PlannedRun(BaseModel):
             series=spec.series,
             protocol=f"{spec.protocol.id}/{spec.protocol.version}",
             provenance=self.provenance.model_dump(mode="json"),
+            conditions=spec.conditions,
         )
 
     @property

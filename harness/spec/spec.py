@@ -110,6 +110,19 @@ class Spec(Value):
         return _hash(self.train.model_dump(mode="json"))
 
     @property
+    def conditions(self) -> dict[str, dict[str, Any]]:
+        """Name the fields of recipe and batch plan that are not the default, for titles.
+
+        The id of the protocol names its own.
+        """
+        parts: dict[str, tuple[Value, Value]] = {
+            "recipe": (self.train, Recipe.model_validate({})),
+            "batches": (self.generate, BatchPlan.model_validate({})),
+        }
+        found = {part: own.differing(usual) for part, (own, usual) in parts.items()}
+        return {part: fields for part, fields in found.items() if fields}
+
+    @property
     def series(self) -> str:
         """The hash of all but seeds and fold: runs that agree in it make one table row."""
         return self._hash_without({"seeds": True, "fold": True})

@@ -24,6 +24,13 @@ class Value(BaseModel):
                 written.pop(name, None)
         return written
 
+    def differing(self, usual: "Value") -> dict[str, Any]:
+        """List the fields in which this differs from another value of its class, as JSON values."""
+        differ = {
+            name for name in type(self).model_fields if getattr(self, name) != getattr(usual, name)
+        }
+        return self.model_dump(mode="json", include=differ)
+
 
 def later(default: Any, **bounds: Any) -> Any:
     """Declare a field that was added after values of its class had been hashed and stored.

@@ -81,10 +81,11 @@ class ExtractorEffect:
 def extractor_effects(runs: Iterable[Run]) -> list[ExtractorEffect]:
     """Compare the extractors wherever runs have accuracies, the newest conditions first."""
     return [
-        _effect(comparable, backbone, family)
+        _effect(comparable, backbone, [one for one in family if one.by_seed])
         for comparable in comparables(runs)
         if any(PLAIN in run.metrics for run in comparable.runs)
         for backbone, family in comparable.backbones.items()
+        if any(one.by_seed for one in family)
     ]
 
 

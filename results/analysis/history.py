@@ -1,10 +1,13 @@
 """Every attempt ever stored, each summed up in a few values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from results.analysis.averages import Overall, not_finite, overall
+from results.analysis.runs import backbones
+from results.analysis.runs.costs import Costs, costs
 from results.record import Run, Status
 
 
@@ -26,20 +29,27 @@ class Entry:
     notes: tuple[str, ...]
     """The headline scores that are infinite or NaN."""
     reason: str
+    conditions: Mapping[str, Mapping[str, Any]]
+    """What was not the default, by part."""
+    costs: Costs
+    validation_loss: float | None
+    """In nats per token."""
 
 
-def history(runs: Iterable[Run]) -> list[Entry]:
+def history(newest_first: Iterable[Run]) -> list[Entry]:
     """Sum up attempts, in the order given."""
-    return [_entry(run) for run in runs]
+    runs = list(newest_first)
+    names = backbones.names(runs)
+    return [_entry(run, names[backbones.identity(run)]) for run in runs]
 
 
-def _entry(run: Run) -> Entry:
+def _entry(run: Run, backbone: str) -> Entry:
     return Entry(
         started=run.started,
         run_id=run.run_id,
         status=run.status,
         method=run.method,
-        backbone=run.backbone,
+        backbone=backbone,
         group=run.group,
         protocol=run.protocol,
         seed=run.seed,
@@ -48,4 +58,7 @@ def _entry(run: Run) -> Entry:
         marks=run.marks,
         notes=not_finite(score for score in run.scores if score.headline),
         reason=run.reason,
+        conditions=run.conditions,
+        costs=costs([run]),
+        validation_loss=run.validation_loss,
     )

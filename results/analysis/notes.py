@@ -10,12 +10,16 @@ from results.record import Run
 
 Folds = Sequence[int | None]
 
+NOT_RUN = "not run"
+NO_SCORE = "no score"
+
 
 def notes(
     series: Series, cells: Sequence[Cell], seeds: Collection[int], folds: Folds, shown: Columns
 ) -> tuple[str, ...]:
     """Write the notes of one row; `seeds` and `folds` are those that it must have."""
     return (
+        *_choice(series),
         *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
         *_earlier(series),
         *shown.notes(),
@@ -23,7 +27,42 @@ def notes(
     )
 
 
+def reason(series: Series, seed: int, folds: Folds) -> str:
+    """Say why a seed of a row has no number: it failed, was not run, or has no such score."""
+    failed = [run for (of, _), run in series.failed.items() if of == seed]
+    if failed:
+        return "; ".join(map(_ended, failed))
+    if seed not in series.by_seed:
+        return NOT_RUN
+    absent = [str(fold) for fold in folds if fold not in series.by_seed[seed]]
+    return f"{NOT_RUN}: fold {', '.join(absent)}" if absent else NO_SCORE
+
+
+def _ended(run: Run) -> str:
+    fold = "" if run.fold is None else f"fold {run.fold}, "
+    why = next(iter(run.reason.splitlines()), "no reason is recorded")
+    return f"{run.status}: {fold}{why.rstrip('.')} (run {run.run_id})"
+
+
+def _choice(series: Series) -> Iterator[str]:
+    """Tell a choice with the validation losses of all tries, and nothing else of the others."""
+    choice = series.choice
+    if choice is None or choice.tries == 1:
+        return
+    tried = [f"{one.recipe} {_loss(one.validation_loss)}" for one in choice.tried]
+    absent = choice.tries - len(tried)
+    listed = "; ".join(tried + [f"{absent} {NOT_RUN}"] * (absent > 0))
+    seeds = ", ".join(map(str, choice.seeds))
+    yield f"lowest validation loss of {choice.tries} tries (seed {seeds}): {listed}"
+
+
+def _loss(loss: float | None) -> str:
+    return "not finished" if loss is None else f"{loss:.4f}"
+
+
 def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
+    if any(of == seed for of, _ in series.failed):
+        return f"seed {seed} {reason(series, seed, folds)}"
     if seed not in series.by_seed:
         return f"seed {seed} is missing"
     if diverged := [run for run in series.by_seed[seed].values() if run.status == "diverged"]:

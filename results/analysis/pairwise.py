@@ -1,6 +1,6 @@
 """Two methods side by side: the differences of their means, with interval and test."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -8,6 +8,7 @@ from results.analysis.flags import summed_up
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.recipes import recipe
+from results.analysis.runs.selection import OWN, is_of
 from results.analysis.series import Conditions
 from results.analysis.table import Block, Table, TableRow, tables
 from results.errors import ResultsError, unknown
@@ -52,20 +53,25 @@ def compare(
 ) -> list[Comparison]:
     """Compare two methods wherever both have finished runs that may be compared.
 
-    With `own_recipes`, every recipe of the first is compared with every recipe of the second.
+    With `own_recipes`, every recipe of the first is compared with every recipe of the second. A
+    method may be named with fields of its recipe, such as "lora[train.lr=0.0002]".
 
     Raises:
         ResultsError: A method has no finished run, is compared with itself, or the two have no
             finished runs that may be compared.
     """
     _require_known(runs, first, second)
-    pairs = _pairs(runs, first, second) if own_recipes else [_of_methods(runs, first, second)]
+    of_first, of_second = ([run for run in runs if is_of(run, name)] for name in (first, second))
+    if {run.run_id for run in of_first} & {run.run_id for run in of_second}:
+        raise ResultsError(f"{first!r} cannot be compared with itself. Please name two methods.")
+    own = own_recipes or OWN in first + second
+    pairs = product(_by_recipe(of_first), _by_recipe(of_second)) if own else [(of_first, of_second)]
     found = [
         one
         for pair in pairs
         # In a table of these two alone, the best other method of each is the other.
-        for table in tables(pair, own_recipes=own_recipes)
-        for one in _comparisons(table, first, second)
+        for table in tables([*pair[0], *pair[1]], own_recipes=own)
+        for one in _comparisons(table, *pair)
     ]
     if not found:
         raise ResultsError(
@@ -75,28 +81,15 @@ def compare(
     return found
 
 
-def _require_known(runs: Sequence[Run], first: str, second: str) -> None:
-    known = {run.method for run in runs if run.status == "finished"}
+def _require_known(runs: Sequence[Run], *methods: str) -> None:
+    finished = [run for run in runs if run.status == "finished"]
     faults = [
-        unknown("method with finished runs", name, known)
-        for name in (first, second)
-        if name not in known
+        unknown("method with finished runs", name, {run.method for run in finished})
+        for name in methods
+        if not any(is_of(run, name) for run in finished)
     ]
     if faults:
         raise ResultsError("\n".join(faults))
-    if first == second:
-        raise ResultsError(f"{first!r} cannot be compared with itself. Please name two methods.")
-
-
-def _of_methods(runs: Sequence[Run], *methods: str) -> list[Run]:
-    return [run for run in runs if run.method in methods and run.ended]
-
-
-def _pairs(runs: Sequence[Run], first: str, second: str) -> Iterator[list[Run]]:
-    """List the runs of each recipe of the first with those of each recipe of the second."""
-    by_recipe = [_by_recipe(_of_methods(runs, method)) for method in (first, second)]
-    for of_first, of_second in product(*by_recipe):
-        yield [*of_first, *of_second]
 
 
 def _by_recipe(runs: Sequence[Run]) -> list[list[Run]]:
@@ -104,11 +97,19 @@ def _by_recipe(runs: Sequence[Run]) -> list[list[Run]]:
     return [[run for run in runs if recipe(run) == one] for one in recipes]
 
 
-def _comparisons(table: Table, first: str, second: str) -> Iterator[Comparison]:
+def _comparisons(
+    table: Table, of_first: Iterable[Run], of_second: Iterable[Run]
+) -> Iterator[Comparison]:
+    """Compare the two on each backbone on which both have finished runs."""
+    ids = [{run.run_id for run in runs} for runs in (of_first, of_second)]
     for block in table.blocks:
-        rows = {row.method: row for row in block.rows}
-        if len(rows) > 1:
-            yield _comparison(table, block, rows[first], rows[second])
+        rows = [next((row for row in block.rows if own & _ids(row)), None) for own in ids]
+        if rows[0] and rows[1]:
+            yield _comparison(table, block, rows[0], rows[1])
+
+
+def _ids(row: TableRow) -> set[str]:
+    return {run for cell in row.cells for run in cell.runs}
 
 
 def _comparison(table: Table, block: Block, first: TableRow, second: TableRow) -> Comparison:

@@ -1,7 +1,7 @@
 """Rank the methods of one column, and test whether the best is significantly better."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from results.analysis.metrics import Metric
@@ -27,6 +27,10 @@ class Cell:
     """Whether it ranks first and its test is significant."""
     test: Test | Undefined
     """Of this method minus the best other trained one, on the logarithm if the metric says so."""
+    missing: Mapping[int, str] = field(default_factory=dict)
+    """Of each seed that must have a number and has none, the reason."""
+    runs: tuple[str, ...] = ()
+    """The ids of the runs behind the number, seed by seed, fold by fold."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,10 @@ class Candidate:
     """Those that must have a number."""
     trained: bool = True
     """Tests are made between trained methods only."""
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    """Why a seed may have no number."""
+    runs: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """The ids of the runs of each seed."""
 
 
 def cells(
@@ -57,6 +65,11 @@ def cells(
             rank=ranked.get(key),
             significantly_best=ranked.get(key) == 1 and _better(metric, test),
             test=test,
+            missing={
+                seed: own.reasons.get(seed, "")
+                for seed in sorted(own.seeds - own.sample.by_seed.keys())
+            },
+            runs=tuple(run for seed in own.sample.by_seed for run in own.runs.get(seed, ())),
         )
     return made
 

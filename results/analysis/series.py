@@ -1,21 +1,27 @@
 """Which runs may be compared, and which of them are averaged for a method."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from results.analysis.recipes import (
+    Choice,
     differing_fields,
     is_trained,
     recipe,
     with_recipe,
     without_recipe,
 )
+from results.analysis.runs import backbones
+from results.analysis.runs.unfinished import beside, never_finished, setting_of
 from results.record import Run
 
 Key = TypeVar("Key", bound=Hashable)
+
+SETTING_DIGITS = 8
+"""Of its hash, in a title."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,12 @@ class Conditions:
     """Whether each method is trained by its own recipe, instead of all by the same."""
     environment: str
     environment_id: str
+    changed: Mapping[str, Mapping[str, Any]]
+    """What is not the default for all of them, by part: {"recipe": {"lr": 0.0001}}."""
+    tries: int = 0
+    """Of how many recipes of each method the one of the lowest validation loss is shown."""
+    apart: str = ""
+    """What tells them from others of the same title, where nothing above does."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,10 @@ class Series:
     """Of each seed the run of each fold; the fold is None without cross-validation."""
     left_out: int
     """How many runs there are of earlier versions of the method."""
+    failed: Mapping[tuple[int, int | None], Run]
+    """The run of each seed and fold that was begun and never finished."""
+    choice: Choice | None = None
+    """How its recipe was chosen, if among several."""
 
     @property
     def trained(self) -> bool:
@@ -54,6 +70,14 @@ class Series:
     def runs(self) -> tuple[Run, ...]:
         """The runs that count for the method."""
         return tuple(run for by_fold in self.by_seed.values() for run in by_fold.values())
+
+    @property
+    def ids(self) -> dict[int, tuple[str, ...]]:
+        """Their ids by seed."""
+        return {
+            seed: tuple(run.run_id for run in by_fold.values())
+            for seed, by_fold in self.by_seed.items()
+        }
 
     def averages(
         self, folds: Sequence[int | None], number: Callable[[Run], float | None]
@@ -70,37 +94,47 @@ class Series:
 
 @dataclass(frozen=True)
 class Comparable:
-    """The runs of one setting in one environment that ended, by backbone and method."""
+    """The runs of one setting in one environment, by backbone and method."""
 
     conditions: Conditions
     runs: tuple[Run, ...]
-    """All of them, the newest first; not all of them count."""
+    """The finished ones, the newest first; not all of them count."""
     folds: tuple[int | None, ...]
     """Those that any run that counts has, so (None,) without cross-validation."""
     backbones: Mapping[str, tuple[Series, ...]]
 
 
 def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparable]:
-    """Sort the runs that ended by what must agree to be compared, the newest first.
+    """Sort runs by what must agree to be compared, the newest first.
 
     That is group, setting, environment, whether the test rows are those of a fold and, unless
     each method has its own, the recipe. Runs that differ in any of these never share a table,
-    hence never an average or a test. Untrained runs belong to every recipe. A run that diverged
-    keeps its place among the others and has no number.
+    hence never an average or a test. Untrained runs belong to every recipe. What did not finish
+    stands beside what did; alone it makes no table.
     """
-    ended = [run for run in runs if run.ended]
-    newest_first = sorted(ended, key=lambda run: (run.started, run.run_id), reverse=True)
-    settings = _grouped(
-        newest_first,
-        lambda run: (run.group, run.setting, run.environment_id, run.fold is None),
-    )
+    newest_first = sorted(runs, key=lambda run: (run.started, run.run_id), reverse=True)
+    finished = [run for run in newest_first if run.status == "finished"]
+    failed = never_finished(newest_first)
+    settings = _grouped(finished, setting_of)
     found = [
         chosen
         for of_setting in settings.values()
         for chosen in ([of_setting] if own_recipes else _by_recipe(of_setting))
     ]
     found.sort(key=lambda chosen: max(map(_age, chosen)), reverse=True)
-    return [_comparable(chosen, own_recipes) for chosen in found]
+    names = backbones.names(newest_first)
+    return _told_apart(
+        [
+            _comparable(chosen, beside(chosen, failed, own_recipes), names, own_recipes)
+            for chosen in found
+        ]
+    )
+
+
+def recipe_fields(backbones: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
+    """Name the fields of the recipe in which the rows of a table differ."""
+    rows = [one for family in backbones.values() for one in family if one.trained]
+    return differing_fields(one.newest.spec["train"] for one in rows)
 
 
 def unique(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
@@ -120,22 +154,31 @@ def _age(run: Run) -> tuple[bool, datetime, str]:
     return is_trained(run), run.started, run.run_id
 
 
-def _comparable(runs: Sequence[Run], own_recipes: bool) -> Comparable:
-    of_backbones = _grouped(runs, lambda run: run.backbone)
+def _comparable(
+    runs: Sequence[Run],
+    failed: Sequence[Run],
+    names: Mapping[tuple[str, str], str],
+    own_recipes: bool,
+) -> Comparable:
+    of_backbones = _grouped([*runs, *failed], lambda run: names[backbones.identity(run)])
     series = {name: _series(of_backbones[name], own_recipes) for name in sorted(of_backbones)}
-    used = [run for family in series.values() for one in family for run in one.runs]
-    folds = {run.fold for run in used}
+    every = [one for family in series.values() for one in family]
+    folds = {run.fold for one in every for run in (*one.runs, *one.failed.values())}
     return Comparable(
-        conditions=_conditions(runs, own_recipes),
+        conditions=_conditions(runs, own_recipes, recipe_fields(series) if own_recipes else ()),
         runs=tuple(runs),
         folds=tuple(sorted(folds, key=_fold_order)),
         backbones=_labelled(series) if own_recipes else series,
     )
 
 
-def _conditions(runs: Sequence[Run], own_recipes: bool) -> Conditions:
+def _conditions(runs: Sequence[Run], own_recipes: bool, differing: Collection[str]) -> Conditions:
     newest = runs[0]
     facts = newest.environment.items()
+    trained = next(filter(is_trained, runs), None)
+    # What is not trained has no recipe, whatever it was given.
+    named = trained.conditions if trained else _without(newest.conditions, "recipe")
+    own = {name: value for name, value in named.get("recipe", {}).items() if name not in differing}
     return Conditions(
         group=newest.group,
         protocol=newest.protocol,
@@ -146,7 +189,32 @@ def _conditions(runs: Sequence[Run], own_recipes: bool) -> Conditions:
             f"{key} {fact}" for key, fact in facts if isinstance(fact, str | int)
         ),
         environment_id=newest.environment_id,
+        changed=({"recipe": own} if own else {}) | _without(named, "recipe"),
     )
+
+
+def _without(parts: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in parts.items() if key != name}
+
+
+def _told_apart(found: Sequence[Comparable]) -> list[Comparable]:
+    """Name the setting by its hash where two settings have the same title."""
+    settings: dict[str, set[str]] = {}
+    for one in found:
+        settings.setdefault(_title(one), set()).add(one.conditions.setting)
+
+    def named(one: Comparable) -> Comparable:
+        if len(settings[_title(one)]) == 1:
+            return one
+        apart = f"setting {one.conditions.setting[:SETTING_DIGITS]}"
+        return replace(one, conditions=replace(one.conditions, apart=apart))
+
+    return [named(one) for one in found]
+
+
+def _title(one: Comparable) -> str:
+    told = one.conditions
+    return repr((told.group, told.protocol, told.marks, told.changed, one.folds == (None,)))
 
 
 def _series(runs: Sequence[Run], own_recipes: bool) -> tuple[Series, ...]:
@@ -159,7 +227,8 @@ def _series(runs: Sequence[Run], own_recipes: bool) -> tuple[Series, ...]:
 
 def _one_series(attempts: Sequence[Run]) -> Series:
     """Keep the newest attempt at each seed and fold, of the series of the newest attempt."""
-    newest = attempts[0]
+    finished = [run for run in attempts if run.status == "finished"]
+    newest = (finished or attempts)[0]
     trained = is_trained(newest)
     current = [
         run
@@ -167,17 +236,27 @@ def _one_series(attempts: Sequence[Run]) -> Series:
         # Without training a seed changes nothing, so one is all.
         if run.series == newest.series and (trained or run.seed == newest.seed)
     ]
-    of_seeds = _grouped(current, lambda run: run.seed)
+    of_seeds = _grouped((run for run in current if run.status == "finished"), lambda run: run.seed)
     by_seed = {seed: _by_fold(of_seeds[seed]) for seed in sorted(of_seeds)}
     kept = {run.run_id for by_fold in by_seed.values() for run in by_fold.values()}
-    earlier = {run.run_id for run in attempts} - kept
-    return Series(newest.method, newest.method, newest, by_seed, len(earlier) if trained else 0)
+    earlier = {run.run_id for run in finished} - kept
+    return Series(
+        method=newest.method,
+        label=newest.method,
+        newest=newest,
+        by_seed=by_seed,
+        left_out=len(earlier) if trained else 0,
+        failed={
+            (run.seed, run.fold): run
+            for run in current
+            if run.status != "finished" and run.fold not in by_seed.get(run.seed, {})
+        },
+    )
 
 
 def _labelled(backbones: Mapping[str, Sequence[Series]]) -> dict[str, tuple[Series, ...]]:
     """Add the recipe to the labels of trained methods, as far as the rows differ in it."""
-    trained = [one for family in backbones.values() for one in family if one.trained]
-    fields = differing_fields(one.newest.spec["train"] for one in trained)
+    fields = recipe_fields(backbones)
 
     def labelled(one: Series) -> Series:
         if not one.trained:

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 
 from results.analysis.columns import Columns, columns
 from results.analysis.metrics import Metric, metric
-from results.analysis.notes import notes
+from results.analysis.notes import notes, reason
 from results.analysis.ranking import Candidate, Cell, cells, unranked
+from results.analysis.recipes import Choice
+from results.analysis.runs.costs import Costs, costs
+from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
 from results.analysis.versions import versions
 from results.record import Run
@@ -26,10 +29,15 @@ class TableRow:
     """The method, with the recipe fields in which the rows of the table differ."""
     recipe: str
     """The hash of its training recipe."""
-    trainable_percent: float
+    trainable_percent: float | None
+    """None if no run finished."""
     seeds: tuple[int, ...]
     cells: tuple[Cell, ...]
     notes: tuple[str, ...]
+    costs: Costs
+    """Mean over the runs."""
+    choice: Choice | None
+    """How its recipe was chosen, where that was asked for."""
     flags: Mapping[str, tuple[str, ...]]
     """Of each of its runs, by its id, what is suspicious of the answers."""
 
@@ -40,11 +48,13 @@ class Block:
 
     backbone: str
     rows: tuple[TableRow, ...]
+    absent: tuple[str, ...] = ()
+    """The methods that other backbones of the table have and this one does not."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """All runs that ended under one setting in one environment, in one metric."""
+    """The runs of one setting in one environment, in one metric."""
 
     conditions: Conditions
     metric: Metric
@@ -58,20 +68,38 @@ class Table:
     benchmarks: tuple[str, ...]
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
+    refusal: str = ""
+    """Why its runs were not compared, so that it has no blocks."""
 
 
-def tables(runs: Iterable[Run], clean: bool = False, own_recipes: bool = False) -> list[Table]:
+def tables(
+    runs: Iterable[Run], clean: bool = False, own_recipes: bool = False, choose: bool = False
+) -> list[Table]:
     """Make a table of each set of comparable runs and each metric they have.
 
     The newest set comes first, its metrics in the order of the run. With `clean`, tables of
     accuracies also average over the test rows that are not in the training set. With
-    `own_recipes`, methods share a table whatever recipe each was trained by.
+    `own_recipes`, methods share a table whatever recipe each was trained by; with `choose` too,
+    and of each method only the recipe of the lowest validation loss is in it.
     """
     return [
-        _table(comparable, columns(metric(name), comparable.runs, clean))
-        for comparable in comparables(runs, own_recipes)
-        for name in unique(run.metrics for run in comparable.runs)
+        _chosen(comparable, shown) if choose else _table(comparable, shown)
+        for comparable in comparables(runs, own_recipes or choose)
+        for shown in _columns(comparable, clean)
     ]
+
+
+def _columns(comparable: Comparable, clean: bool) -> list[Columns]:
+    names = unique(run.metrics for run in comparable.runs)
+    return [columns(metric(name), comparable.runs, clean) for name in names]
+
+
+def _chosen(comparable: Comparable, shown: Columns) -> Table:
+    try:
+        return _table(chosen(comparable), shown)
+    except UnequalTriesError as error:
+        empty = _table(replace(comparable, backbones={}), shown)
+        return replace(empty, refusal=str(error))
 
 
 def _table(comparable: Comparable, shown: Columns) -> Table:
@@ -91,8 +119,14 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         harness=versions(_used(comparable)),
         benchmarks=shown.benchmarks,
         columns=shown.names,
-        blocks=blocks,
+        blocks=tuple(replace(block, absent=_absent(block, blocks)) for block in blocks),
     )
+
+
+def _absent(block: Block, blocks: Iterable[Block]) -> tuple[str, ...]:
+    own = {row.method for row in block.rows}
+    methods = unique([row.method for row in other.rows] for other in blocks)
+    return tuple(method for method in methods if method not in own)
 
 
 def _seeds(comparable: Comparable) -> tuple[int, ...]:
@@ -120,8 +154,11 @@ def _unranked(block: Block) -> Block:
 
 
 def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns) -> Block:
-    seeds = frozenset(seed for series in family if series.trained for seed in series.by_seed)
-    required = [seeds if series.trained else frozenset(series.by_seed) for series in family]
+    required = [_required(series, family) for series in family]
+    reasons = [
+        {seed: reason(series, seed, folds) for seed in seeds}
+        for series, seeds in zip(family, required, strict=True)
+    ]
 
     def column(name: str) -> dict[int, Cell]:
         candidates = {
@@ -129,6 +166,8 @@ def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns
                 sample(series.averages(folds, lambda run: shown.numbers(run).get(name))),
                 frozenset() if name in shown.unfilled else required[position],
                 series.trained,
+                reasons[position],
+                series.ids,
             )
             for position, series in enumerate(family)
         }
@@ -144,17 +183,28 @@ def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns
     return Block(backbone, tuple(rows))
 
 
+def _required(series: Series, family: Iterable[Series]) -> frozenset[int]:
+    """List the seeds that a row must have: those of any trained one, and its own that failed."""
+    failed = {seed for seed, _ in series.failed}
+    if not series.trained:
+        return frozenset({*series.by_seed, *failed})
+    return frozenset(seed for one in family if one.trained for seed in one.by_seed) | failed
+
+
 def _row(
     series: Series, cells: tuple[Cell, ...], seeds: frozenset[int], folds: Folds, shown: Columns
 ) -> TableRow:
     newest = series.newest
+    total = newest.total_parameters
     return TableRow(
         method=series.method,
         label=series.label,
         recipe=newest.recipe,
-        trainable_percent=100 * newest.trainable_parameters / newest.total_parameters,
+        trainable_percent=100 * newest.trainable_parameters / total if total else None,
         seeds=tuple(series.by_seed),
         cells=cells,
         notes=notes(series, cells, seeds, folds, shown),
+        costs=costs(series.runs),
+        choice=series.choice,
         flags={run.run_id: run.flags for run in series.runs},
     )

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from results.analysis.history import Entry
+from results.reports import costs as costs_report
 from results.reports import prose
 from results.reports.layout import Layout
 from results.reports.markdown_table import markdown_table
 
-NUMBERS = {"seed", "fold"}
+NUMBERS = {"seed", "fold", *costs_report.HEADER}
 ALWAYS = ("started", "run", "method", "seed", "overall")
 """What has a column even if it is the same for all attempts."""
 
@@ -15,12 +16,12 @@ DIGITS = 8
 """How much of a run's id is shown; `harness show` asks for more where it is not enough."""
 
 
-def markdown(entries: Sequence[Entry], *, wide: bool = False) -> str:
+def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = False) -> str:
     """Write the history as a table; a failed attempt shows the first line of its reason.
 
     Unless it is to be `wide`, ids are short, and what all attempts have in common stands below.
     """
-    lines = [_line(entry) for entry in entries]
+    lines = [_line(entry) | (_costs(entry) if costs else {}) for entry in entries]
     if wide or not lines:
         return _table(lines, list(lines[0] if lines else ALWAYS), None)
     short = [line | {"run": line["run"][:DIGITS]} for line in lines]
@@ -51,9 +52,13 @@ def _line(entry: Entry) -> dict[str, str]:
         "method": entry.method,
         "backbone": entry.backbone,
         "group": entry.group,
-        "protocol": entry.protocol,
+        "protocol": ", ".join(filter(None, [entry.protocol, prose.changed(entry.conditions)])),
         "seed": str(entry.seed),
         "fold": "-" if entry.fold is None else str(entry.fold),
         "overall": prose.overall(entry.overall),
         "notes": "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
     }
+
+
+def _costs(entry: Entry) -> dict[str, str]:
+    return dict(zip(costs_report.HEADER, costs_report.cells(entry.costs), strict=True))

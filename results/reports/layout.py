@@ -31,6 +31,11 @@ class Layout:
     """Whether a table for a paper is as wide as one column of text, or as the page."""
     label: str = ""
     """By which a paper refers to the table; made of group and metric without one."""
+    costs: bool = False
+    """Whether time, speed, memory and size stand beside the scores."""
+    runs: bool = False
+    """Whether the ids of the runs behind the cells are listed below; JSON and CSV always have them.
+    """
     titles: Mapping[str, str] = field(default_factory=dict)
     """What a paper calls methods, benchmarks and groups; a name without one stays as it is."""
 

@@ -1,10 +1,14 @@
 """The sentences around a table, and the numbers in it, whatever the format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from results.analysis.averages import Overall
 from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import Metric, metric
+from results.analysis.notes import NO_SCORE
+from results.analysis.ranking import Cell
+from results.analysis.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.reports.layout import ranked
@@ -32,9 +36,33 @@ def quantity(metric: Metric, folds: Sequence[int]) -> str:
 
 
 def subject(conditions: Conditions) -> str:
-    """Name what was measured, and how."""
-    own = ", each method with its own recipe" if conditions.own_recipes else ""
-    return f"{conditions.group}, protocol {conditions.protocol}{own}"
+    """Name what was measured, and how: all that is not the default, and what tells it apart."""
+    parts = [
+        conditions.group,
+        f"protocol {conditions.protocol}",
+        changed(conditions.changed),
+        _recipes(conditions),
+        conditions.apart,
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def changed(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write what is not the default, as the id of a protocol does; or nothing.
+
+    >>> changed({"recipe": {"lr": 0.0001, "epochs": 1}, "batches": {"batch_size": 8}})
+    'recipe [lr=0.0001, epochs=1], batches [batch_size=8]'
+    """
+    return ", ".join(
+        f"{part} [{', '.join(f'{name}={written(value)}' for name, value in fields.items())}]"
+        for part, fields in parts.items()
+    )
+
+
+def _recipes(conditions: Conditions) -> str:
+    if conditions.tries > 1:
+        return f"each method with the best of {conditions.tries} recipes by validation loss"
+    return "each method with its own recipe" if conditions.own_recipes else ""
 
 
 def marks(conditions: Conditions) -> str:
@@ -82,7 +110,11 @@ def notes(table: Table) -> list[str]:
 
 def of_rows(table: Table) -> list[str]:
     """Write each note of a row once, with all the methods that have it."""
-    return [f"{where}{note}" for where, block in _places(table) for note in _rows(block)]
+    return [
+        f"{where}{note}"
+        for where, block in _places(table)
+        for note in (*_rows(block), *_absent(block))
+    ]
 
 
 def of_scores(table: Table) -> list[str]:
@@ -127,6 +159,24 @@ def mean(metric: Metric, sample: Sample, spread: bool = True) -> str:
     return f"{metric.points(sample.mean):,.2f}{sd}"
 
 
+def missing(cell: Cell) -> str:
+    """Say in a word why a cell has no number; a dash where nothing was to be there.
+
+    >>> from results.statistics.sample import sample
+    >>> from results.statistics.test import Undefined
+    >>> none = sample({}), False, None, False, Undefined("")
+    >>> missing(Cell("gsm8k", *none, missing={1: "failed: out of memory", 2: "not run"}))
+    'failed'
+    """
+    words = [reason.partition(":")[0] for reason in cell.missing.values()]
+    return next((word for word in words if word != NO_SCORE), "-")
+
+
+def trainable(row: TableRow) -> str:
+    """Write the share of trainable parameters."""
+    return "-" if row.trainable_percent is None else f"{row.trainable_percent:.3g}"
+
+
 def value(metric: Metric, value: float) -> str:
     """Write a value with its unit, for where no caption names the unit.
 
@@ -161,6 +211,11 @@ def _rows(block: Block) -> Iterator[str]:
             having.setdefault(note, []).append(label(row))
     for note, labels in having.items():
         yield f"{', '.join(labels)}: {note}."
+
+
+def _absent(block: Block) -> Iterator[str]:
+    if block.absent:
+        yield f"no run of {', '.join(block.absent)}."
 
 
 def _untested(block: Block) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from results import conditions
 from results.record import Run, Status
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Divergence, Failure, Result
+from results.runfolder.values import Divergence, Environment, Failure, Result
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -20,7 +21,7 @@ def folders(root: Path) -> list[RunFolder]:
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
-    head, environment = folder.head(), folder.environment()
+    head, environment, spec = folder.head(), folder.environment(), folder.spec()
     training = folder.train_record()
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
@@ -41,10 +42,10 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         recipe=head.recipe,
         series=head.series,
         protocol=head.protocol,
-        spec=folder.spec(),
+        spec=spec,
         provenance=dict(head.provenance),
         environment=environment.model_dump(mode="json", exclude_none=True) if environment else {},
-        environment_id=reached.environment_id if reached else "",
+        environment_id=_environment_id(reached, environment),
         trainable_parameters=reached.trainable_parameters if reached else 0,
         total_parameters=reached.total_parameters if reached else 0,
         adapter_bytes=result.adapter_bytes if result else 0,
@@ -52,6 +53,9 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),
         scores=result.scores if result else (),
+        conditions=conditions.of_spec(spec) if head.conditions is None else dict(head.conditions),
+        backbone_place=folder.places().get("backbone_place", ""),
+        validation_loss=training.best_validation_loss if training else None,
     )
 
 
@@ -65,3 +69,10 @@ def _reason(ended: Result | Divergence | Failure) -> str:
     if isinstance(ended, Result):
         return ""
     return f"step {ended.step}: {ended.reason}" if isinstance(ended, Divergence) else ended.reason
+
+
+def _environment_id(reached: Result | Divergence | None, environment: Environment | None) -> str:
+    """Say in which environment an attempt ended; empty if it ended before that was known."""
+    if reached:
+        return reached.environment_id
+    return environment.identity if environment else ""

@@ -50,6 +50,8 @@ class Head(FileValue):
     """Id and version of the protocol, such as "paper/2"."""
     provenance: Mapping[str, Any]
     """How the recipe was chosen, of how many tries, and the command line that asked for the run."""
+    conditions: Mapping[str, Mapping[str, Any]] | None = None
+    """Fields that are not the default, by part: "recipe", "batches"; null where the spec tells."""
 
 
 class Environment(FileValue):

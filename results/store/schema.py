@@ -57,6 +57,9 @@ runs = sa.Table(
     Column("train_tokens_per_second", sa.Double, nullable=False),
     Column("folder", sa.Text, nullable=False),
     Column("provenance", sa.JSON, nullable=False),
+    Column("conditions", sa.JSON, nullable=False),
+    Column("backbone_place", sa.Text, nullable=False),
+    Column("validation_loss", sa.Double, nullable=True),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
 )
 

@@ -2,12 +2,14 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
 from results.analysis.ranking import Cell
 from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
+from results.reports import prose
 from results.reports.layout import Layout
 from results.statistics.test import Test, Undefined
 
@@ -40,6 +42,7 @@ def _facts(table: Table) -> dict[str, Any]:
     return {
         "group": conditions.group,
         "protocol": conditions.protocol,
+        "conditions": prose.changed(conditions.changed),
         "marks": "; ".join(conditions.marks),
         "setting": conditions.setting,
         "environment_id": conditions.environment_id,
@@ -54,7 +57,9 @@ def _who(block: Block, row: TableRow) -> dict[str, Any]:
         "backbone": block.backbone,
         "method": row.label,
         "recipe": row.recipe,
+        "tries": row.choice.tries if row.choice else None,
         "trainable_percent": row.trainable_percent,
+        **asdict(row.costs),
         "notes": "; ".join(row.notes),
         "flags": "; ".join(unique(row.flags.values())),
     }
@@ -66,7 +71,9 @@ def _what(cell: Cell) -> dict[str, Any]:
         "mean": cell.sample.mean,
         "sd": cell.sample.sd,
         "seeds": " ".join(map(str, cell.sample.by_seed)),
+        "runs": " ".join(cell.runs),
         "complete": cell.complete,
+        "missing": "; ".join(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         "rank": cell.rank,
         "p": cell.test.p if isinstance(cell.test, Test) else None,
         "no_test": cell.test.reason if isinstance(cell.test, Undefined) else "",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from results.analysis.flags import summed_up
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table, TableRow
-from results.reports import prose
+from results.reports import beside, prose
 from results.reports.layout import Layout, ranked, split, without_idle_averages
 from results.reports.markdown_table import GAP, markdown_table
 
@@ -21,14 +21,15 @@ def render(tables: Sequence[Table], layout: Layout) -> str:
 def _table(table: Table, layout: Layout) -> str:
     above = [prose.title(table, layout.spread), prose.marks(table.conditions)]
     below = [" ".join(prose.legend(table, "italic")), *prose.notes(table)]
-    return "\n\n".join(filter(None, [*above, *_parts(table, layout), *below]))
+    runs = _runs(table) if layout.runs else ""
+    return "\n\n".join(filter(None, [*above, *_parts(table, layout), *below, runs]))
 
 
 def _parts(table: Table, layout: Layout) -> list[str]:
     """Lay the columns out, in several tables where they do not fit the width."""
     rows = [(block, row) for block in table.blocks for row in block.rows]
     names = [["backbone", "method"], *([block.backbone, prose.label(row)] for block, row in rows)]
-    header = ["trainable %", *table.columns]
+    header = beside.header(table, layout)
     numbers = [header, *(_numbers(table, block, row, layout) for block, row in rows)]
     widths = [max(map(len, column)) + GAP for column in zip(*numbers, strict=True)]
     named = sum(max(map(len, column)) + GAP for column in zip(*names, strict=True))
@@ -43,10 +44,30 @@ def _parts(table: Table, layout: Layout) -> list[str]:
 def _numbers(table: Table, block: Block, row: TableRow, layout: Layout) -> list[str]:
     differing = ranked(block)
     cells = (_cell(table, cell, cell.column in differing, layout.spread) for cell in row.cells)
-    return [f"{row.trainable_percent:.3g}", *cells]
+    return beside.numbers(table, row, list(cells), layout)
+
+
+def _runs(table: Table) -> str:
+    """List the runs behind the cells; a row's columns share them unless one lacks some."""
+    lines = [
+        [block.backbone, row.label, ", ".join(columns), " ".join(ids)]
+        for block in table.blocks
+        for row in block.rows
+        for ids, columns in _by_runs(row).items()
+    ]
+    return markdown_table(["backbone", "method", "columns", "runs"], lines, "llll")
+
+
+def _by_runs(row: TableRow) -> dict[tuple[str, ...], list[str]]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for cell in row.cells:
+        found.setdefault(cell.runs, []).append(cell.column)
+    return {ids: columns if len(found) > 1 else ["all"] for ids, columns in found.items() if ids}
 
 
 def _cell(table: Table, cell: Cell, marked: bool, spread: bool) -> str:
+    if cell.sample.mean is None:
+        return prose.missing(cell)
     # Between blanks, Markdown takes the asterisk for itself and not for emphasis.
     star = " *" if cell.significantly_best else ""
     wrap = WRAPS.get(cell.rank, "{}") if marked else "{}"

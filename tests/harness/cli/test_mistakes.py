@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 from harness.backbones import TINY
+from harness.spec.planned import PlannedRun
+from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import record_of
+from results.store import Store
 
 Command = Callable[..., Any]
 
@@ -133,3 +137,36 @@ def test_a_store_that_cannot_be_used_is_refused(
 def test_reading_commands_need_a_store_and_make_none(harness: Command, tmp_path: Path) -> None:
     for command in ("history", "table", "show 1234", "compare dypam lora"):
         assert "`harness run` makes one" in refused(harness, tmp_path, *command.split())
+
+
+@pytest.fixture
+def stored(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Path:
+    """Give a folder with a store of one run of `lora` on `tiny` that failed."""
+    one = planned()
+    folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
+    folder.create(*one.kept)
+    folder.note_failure("ValueError: no such layer")
+    store = Store(tmp_path / "harness.db")
+    found = record_of(folder)
+    assert found is not None
+    store.add(found)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("table --tasks gsm9k", "Did you mean 'gsm8k'?"),
+        ("history --tasks gsm9k", "Did you mean 'gsm8k'?"),
+        ("compare lora dypam --tasks mat", "Did you mean 'math'?"),
+        ("history --method lroa", "Did you mean 'lora'?"),
+        ("history --method lora[r=64]", "'lora[r=64]' is not a known method with stored runs"),
+        ("history --backbone tinny", "Did you mean 'tiny'?"),
+        ("table --choose validaton", "Did you mean 'validation'?"),
+        ("table --format latex --runs", "which no paper prints"),
+    ],
+)
+def test_a_name_that_no_run_has_is_refused_with_the_nearest(
+    command: str, words: str, harness: Command, stored: Path
+) -> None:
+    assert words in refused(harness, stored, *command.split())

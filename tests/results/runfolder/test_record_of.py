@@ -57,7 +57,7 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     finished: RunFolder, head: Callable[..., Head], result: Callable[..., Result]
 ) -> None:
     run = record(finished)
-    of_head = set(Head.model_fields) - {"format"}
+    of_head = set(Head.model_fields) - {"format", "conditions"}
     assert {name: getattr(run, name) for name in of_head} == head().model_dump(include=of_head)
     of_result = set(Result.model_fields) - {"started", "resumed"}
     assert {name: getattr(run, name) for name in of_result} == {
@@ -70,6 +70,26 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     assert run.environment == {**STACK, "memory": {}}
     assert run.train_tokens_per_second == 1234.5
     assert run.folder == str(finished.path)
+    assert run.backbone_place == "somewhere"
+    assert run.validation_loss == 1.5
+
+
+def test_what_was_not_the_default_is_named_by_the_head_or_else_by_the_spec(
+    tmp_path: Path, create: Callable[..., RunFolder]
+) -> None:
+    def conditions(name: str, **facts: Any) -> Any:
+        folder = create(tmp_path / name, **facts)
+        folder.note_failure("ended")
+        return record(folder).conditions
+
+    assert conditions("now", conditions={"recipe": {"epochs": 1}}) == {"recipe": {"epochs": 1}}
+    assert conditions("earlier") == {}  # lr was 1e-3, the default
+
+
+def test_a_failed_run_says_in_which_environment_it_was(failed: RunFolder) -> None:
+    assert record(failed).environment_id == ""
+    failed.write_environment(Environment(**STACK))
+    assert record(failed).environment_id == Environment(**STACK).identity
 
 
 def test_a_failed_run_is_read_with_its_reason(failed: RunFolder) -> None:

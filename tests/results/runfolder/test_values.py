@@ -56,6 +56,8 @@ FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     Mapping[str, bool]: st.dictionaries(TEXT, st.booleans()),
     Mapping[str, float]: st.dictionaries(TEXT, NUMBER),
     Mapping[str, Any]: st.dictionaries(TEXT, JSON),
+    Mapping[str, Mapping[str, Any]] | None: st.none()
+    | st.dictionaries(TEXT, st.dictionaries(TEXT, JSON)),
 }
 """What fields of each type may hold."""
 

@@ -54,7 +54,7 @@ def later(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(version.MIGRATIONS, folder)
     (folder / "versions" / "v999_later.py").write_text(
-        "from alembic import op\nrevision, down_revision = '999', '003'\n"
+        "from alembic import op\nrevision, down_revision = '999', '004'\n"
         "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
     )
     return folder
@@ -65,7 +65,7 @@ def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
 ) -> None:
     with (
         engine.connect() as connection,
-        pytest.raises(ResultsError, match=r"older version \(schema 003\).*\n.*`harness run`"),
+        pytest.raises(ResultsError, match=r"older version \(schema 004\).*\n.*`harness run`"),
     ):
         version.check(connection, "harness.db", later)
 
@@ -82,8 +82,9 @@ def first(tmp_path: Path) -> Path:
     """Give the migrations of the first version."""
     folder = tmp_path / "first"
     shutil.copytree(version.MIGRATIONS, folder)
-    for later in ("v002_metrics_and_folds.py", "v003_recipe_and_provenance.py"):
-        (folder / "versions" / later).unlink()
+    for later in folder.glob("versions/v*.py"):
+        if not later.name.startswith("v001"):
+            later.unlink()
     return folder
 
 
@@ -91,9 +92,11 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
     path: Path, first: Path, make: Make
 ) -> None:
     # Without a zone, as the first schema keeps it.
-    run = make(started=datetime(2026, 1, 1), recipe="", provenance={})
+    spec = {"train": {"lr": 0.0002, "epochs": 3}, "generate": {"batch_size": 8}}
+    run = make(started=datetime(2026, 1, 1), recipe="", provenance={}, spec=spec)
     fields = {"attempt": 1} | asdict(run)
-    for name in ("fold", "flags", "recipe", "provenance", "scores"):
+    later = ("fold", "flags", "recipe", "provenance", "scores")
+    for name in (*later, "conditions", "backbone_place", "validation_loss"):
         del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
     with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
@@ -109,7 +112,10 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
         Score("gsm8k", "accuracy", "llm-adapters", True, 880 / 1319, 1319),
         Score("gsm8k", "accuracy", "strict", False, 7 / 1319, 1319),
     )
-    assert found == replace(run, started=datetime(2026, 1, 1, tzinfo=UTC), scores=scores)
+    # What that schema did not keep is read from the spec: 1e-3 and 32 were the defaults.
+    conditions = {"recipe": {"lr": 0.0002}, "batches": {"batch_size": 8}}
+    started = datetime(2026, 1, 1, tzinfo=UTC)
+    assert found == replace(run, started=started, scores=scores, conditions=conditions)
 
 
 def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:

@@ -48,7 +48,7 @@ def _flags(tables: Sequence[Table]) -> Iterator[tuple[str, ...]]:
 
 def _floats(table: Table, label: str, flags: Sequence[str], layout: Layout) -> Iterator[str]:
     shown = titled(without_idle_averages(table, layout), layout.titles)
-    cells, room = grid(shown, layout.spread), ROOM[layout.width]
+    cells, room = grid(shown, layout), ROOM[layout.width]
     how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
     below, left = notes(shown, flags, room)
     pages, caption = _pages(cells, how), prose.title(shown, layout.spread)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table
-from results.reports import prose
+from results.reports import beside, prose
 from results.reports.formats.latex.fit import Fit, height, name_lines
 from results.reports.formats.latex.text import escaped, width
-from results.reports.layout import ranked
+from results.reports.layout import Layout, ranked
 
 WRAPS: dict[int | None, str] = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 ABOUT = 10
@@ -51,7 +51,7 @@ class Grid:
         return height(lines, len(self.blocks), how.size)
 
 
-def grid(table: Table, spread: bool) -> Grid:
+def grid(table: Table, layout: Layout) -> Grid:
     """Write the cells of a table."""
     starred = {
         cell.column
@@ -61,11 +61,11 @@ def grid(table: Table, spread: bool) -> Grid:
         if cell.significantly_best
     }
     blocks = tuple(
-        (escaped(block.backbone), tuple(_rows(table, block, starred, spread)))
+        (escaped(block.backbone), tuple(_rows(table, block, starred, layout)))
         for block in table.blocks
     )
     numbers = zip(*(row.cells for _, rows in blocks for row in rows), strict=True)
-    titles = ["trainable %", *table.columns]
+    titles = beside.header(table, layout)
     headings = (_heading(title, cells) for title, cells in zip(titles, numbers, strict=True))
     return Grid(tuple(headings), blocks)
 
@@ -90,19 +90,21 @@ def tabular(shown: Grid, part: slice, how: Fit) -> str:
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
-def _rows(table: Table, block: Block, starred: set[str], spread: bool) -> Iterator[Row]:
+def _rows(table: Table, block: Block, starred: set[str], layout: Layout) -> Iterator[Row]:
     differing = ranked(block)
     for row in block.rows:
-        cells = (
-            _cell(table, cell, cell.column in differing, cell.column in starred, spread)
+        cells = [
+            _cell(table, cell, cell.column in differing, cell.column in starred, layout.spread)
             for cell in row.cells
-        )
-        yield Row(escaped(prose.label(row)), (f"{row.trainable_percent:.3g}", *cells))
+        ]
+        numbers = beside.numbers(table, row, cells, layout)
+        dashed = ("--" if one == "-" else one for one in numbers)
+        yield Row(escaped(prose.label(row)), tuple(dashed))
 
 
 def _cell(table: Table, cell: Cell, marked: bool, starred: bool, spread: bool) -> str:
     if cell.sample.mean is None:
-        return "--"
+        return prose.missing(cell)
     mean, _, sd = prose.mean(table.metric, cell.sample, spread).partition(" ± ")
     wrap = WRAPS.get(cell.rank, "%s") if marked else "%s"
     star = "*" if cell.significantly_best else r"\phantom{*}" if starred else ""

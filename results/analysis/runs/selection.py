@@ -1,0 +1,138 @@
+"""The runs that a user names: by groups and benchmarks, by methods, by backbones."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from results.analysis.runs import backbones as naming
+from results.errors import ResultsError, unknown
+from results.record import POOLED, Run
+
+OWN = "train."
+"""What a field of the recipe begins with in the label of a method."""
+
+
+def select(
+    runs: Sequence[Run],
+    tasks: Collection[str] = (),
+    methods: Collection[str] = (),
+    backbones: Collection[str] = (),
+) -> list[Run]:
+    """Keep the runs that the names are of; no names keep all.
+
+    Of a run that benchmarks name, and not its group, only the scores of these are kept.
+
+    Args:
+        runs: The newest first.
+        tasks: Groups and benchmarks.
+        methods: Labels; the order of their fields does not matter.
+        backbones: As tables name them.
+
+    Raises:
+        ResultsError: A name is of none of the runs; it gives the nearest ones.
+    """
+    called = naming.names(runs)
+    known_tasks = {name for run in runs for name in (run.group, *benchmarks(run))}
+    known_backbones = {name for run in runs for name in _called(run, called)}
+    faults = [
+        *_faults("task", tasks, known_tasks, lambda name: name in known_tasks),
+        *_faults(
+            "method",
+            methods,
+            {run.method for run in runs},
+            lambda name: any(is_of(run, name) for run in runs),
+        ),
+        *_faults("backbone", backbones, known_backbones, lambda name: name in known_backbones),
+    ]
+    if faults:
+        raise ResultsError("\n".join(faults))
+    kept = [
+        run
+        for run in runs
+        if (not methods or any(is_of(run, name) for name in methods))
+        and (not backbones or _called(run, called) & set(backbones))
+    ]
+    return [part for run in kept if (part := _of_tasks(run, tasks))]
+
+
+def benchmarks(run: Run) -> tuple[str, ...]:
+    """Name the benchmarks that a run was planned for."""
+    scored = (score.benchmark for score in run.scores if score.benchmark != POOLED)
+    return tuple(run.spec.get("tests") or dict.fromkeys(scored))
+
+
+def is_of(run: Run, typed: str) -> bool:
+    """Tell whether a run is of the method that a user named.
+
+    The order of the fields does not matter. A field that was typed with its default counts as
+    typed, and a field of the recipe is looked up in the recipe.
+    """
+    (name, wanted), (own_name, own) = _read(typed), _read(run.method)
+    if name.casefold() != own_name.casefold():
+        return False
+    spec: Mapping[str, Any] = run.spec
+    recipe = {OWN + field: value for field, value in spec.get("train", {}).items()}
+    actual = spec.get("method", {}).get("fields", {}) | own | recipe
+    stated = {field for field in own if not field.startswith(OWN)}
+    return stated <= wanted.keys() and all(
+        field in actual and actual[field] == value for field, value in wanted.items()
+    )
+
+
+def _called(run: Run, names: Mapping[tuple[str, str], str]) -> set[str]:
+    return {run.backbone, names[naming.identity(run)]}
+
+
+def _of_tasks(run: Run, tasks: Collection[str]) -> Run | None:
+    if not tasks or run.group in tasks:
+        return run
+    own = benchmarks(run)
+    if not (wanted := set(own) & set(tasks)):
+        return None
+    return replace(
+        run,
+        scores=tuple(score for score in run.scores if score.benchmark in wanted),
+        flags=tuple(f for f in run.flags if f.partition(":")[0] not in set(own) - wanted),
+    )
+
+
+def _faults(
+    kind: str, typed: Iterable[str], known: Collection[str], found: Callable[[str], bool]
+) -> list[str]:
+    """Say of each name that is of no run which ones are near."""
+    return [unknown(f"{kind} with stored runs", name, known) for name in typed if not found(name)]
+
+
+def _read(label: str) -> tuple[str, dict[str, Any]]:
+    """Split the label of a method into its name and its fields.
+
+    >>> _read("lora[r=64,target_modules=[q,v],train.lr=2e-4]")
+    ('lora', {'r': 64, 'target_modules': '[q,v]', 'train.lr': 0.0002})
+    """
+    name, _, rest = label.partition("[")
+    pairs = (part.partition("=") for part in split_names(rest.removesuffix("]")))
+    return name.strip(), {key.strip(): _value(value.strip()) for key, _, value in pairs}
+
+
+def split_names(text: str) -> list[str]:
+    """Split at commas outside brackets.
+
+    >>> split_names("dypam, lora[r=64,lora_alpha=128]")
+    ['dypam', 'lora[r=64,lora_alpha=128]']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
