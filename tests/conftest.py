@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from harness import cli, named_files
+from harness import cli
+from harness.plugins import named_files
 
 # Test processes share the cores: two threads each would slow all of them down.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

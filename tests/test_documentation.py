@@ -166,7 +166,7 @@ def test_the_figures_of_tiny_are_those_of_its_files() -> None:
     with safe_open(TINY / "model.safetensors", "numpy") as weights:
         parameters = sum(weights.get_tensor(name).size for name in weights.keys())  # noqa: SIM118
     tokens = len(json.loads((TINY / "tokenizer.json").read_text())["model"]["vocab"])
-    for page in ("harness/README.md", "harness/tiny/train.py"):
+    for page in ("harness/README.md", "harness/backbones/tiny/train.py"):
         text = (ROOT / page).read_text()
         assert f"{parameters:,} parameters" in text
         assert f"BPE of {tokens} tokens" in text

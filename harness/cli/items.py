@@ -37,7 +37,7 @@ def items(
     """
     from harness.commands import items as command
     from results.analysis.items import Kind
-    from results.reports import items as report
+    from results.reports.one_run import items as report
 
     asked: dict[Kind, bool] = {"wrong": wrong, "right": right, "unparsed": unparsed, "cut": cut}
     kinds = [kind for kind, wanted in asked.items() if wanted]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.card import CARD, CONFIG, WEIGHTS, card_of, config_of
 from harness.errors import UserError
 from harness.spec.spec import Spec
+from harness.worker.card import CARD, CONFIG, WEIGHTS, card_of, config_of
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 

@@ -20,7 +20,7 @@ from harness.spec.planned import PlannedRun
 from harness.spec.spec import MethodSpec
 from harness.worker import rows
 from results.analysis.items import Agreement, Rerun, agreement, pairs, score_pairs
-from results.reports.rerun import markdown
+from results.reports.one_run.rerun import markdown
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Environment
 from results.store import Store

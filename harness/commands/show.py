@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from harness.commands.report import Report
-from results.reports.run import markdown
-from results.reports.screen import screen
+from results.reports.one_run.run import markdown
+from results.reports.one_run.screen import screen
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness import card, plugins
+from harness import plugins
 from harness.commands.report import Report
 from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
 from harness.scoring.texts import OVERLAPS
 from harness.spec.planned import PlannedRun
+from harness.worker import card
 from results.errors import ResultsError
 from results.record import Score
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.commands.report import Report
-from harness.commands.titles import titles
 from harness.errors import UserError
+from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis

@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import methods
-from harness import named_files, plugins
+from harness import plugins
 from harness.errors import UserError
 from harness.packages import NAMES, installed
 from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
+from harness.plugins import named_files
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from harness.version import commit
-from harness.version import version as harness_version
+from harness.worker.version import commit
+from harness.worker.version import version as harness_version
 from results.runfolder.values import Environment
 
 PACKAGES = (

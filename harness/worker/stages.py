@@ -10,11 +10,11 @@ import torch
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from harness import card, plugins
+from harness import plugins
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
-from harness.worker import encode, environment, rows
+from harness.worker import card, encode, environment, rows
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
 from harness.worker.model import adapted, load, peak_memory_bytes, save

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from results.analysis.flags import summed_up
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
-from results.analysis.recipes import recipe
+from results.analysis.runs.flags import summed_up
+from results.analysis.runs.recipes import recipe
 from results.analysis.runs.selection import OWN, is_of
 from results.analysis.series import Conditions
 from results.analysis.table import Block, Table, TableRow, tables

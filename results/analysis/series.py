@@ -6,7 +6,8 @@ from datetime import datetime
 from statistics import fmean
 from typing import Any, TypeVar
 
-from results.analysis.recipes import (
+from results.analysis.runs import backbones
+from results.analysis.runs.recipes import (
     Choice,
     differing_fields,
     is_trained,
@@ -14,7 +15,6 @@ from results.analysis.recipes import (
     with_recipe,
     without_recipe,
 )
-from results.analysis.runs import backbones
 from results.analysis.runs.unfinished import beside, never_finished, setting_of
 from results.record import Run
 

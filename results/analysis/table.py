@@ -7,11 +7,11 @@ from results.analysis.columns import Columns, columns
 from results.analysis.metrics import Metric, metric
 from results.analysis.notes import notes, reason
 from results.analysis.ranking import Candidate, Cell, cells, unranked
-from results.analysis.recipes import Choice
 from results.analysis.runs.costs import Costs, costs
+from results.analysis.runs.recipes import Choice
 from results.analysis.runs.tries import UnequalTriesError, chosen
+from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
-from results.analysis.versions import versions
 from results.record import Run
 from results.statistics.sample import sample
 

@@ -8,7 +8,7 @@ from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import Metric, metric
 from results.analysis.notes import NO_SCORE
 from results.analysis.ranking import Cell
-from results.analysis.recipes import written
+from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.reports.layout import ranked

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import isfinite
 from statistics import fmean
 
-from results.analysis.recipes import Choice, Try, fields_written
+from results.analysis.runs.recipes import Choice, Try, fields_written
 from results.analysis.series import Comparable, Series, recipe_fields
 from results.errors import ResultsError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from results.analysis.recipes import is_trained
+from results.analysis.runs.recipes import is_trained
 from results.record import Run
 
 

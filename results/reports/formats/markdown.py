@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from results.analysis.flags import summed_up
 from results.analysis.ranking import Cell
+from results.analysis.runs.flags import summed_up
 from results.analysis.table import Block, Table, TableRow
 from results.reports import beside, prose
 from results.reports.layout import Layout, ranked, split, without_idle_averages

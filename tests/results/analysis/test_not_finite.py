@@ -11,8 +11,8 @@ from results.analysis.table import Table, tables
 from results.record import POOLED, Run, Score
 from results.reports import extractors as extractors_report
 from results.reports import history as history_report
-from results.reports import run as run_report
 from results.reports.formats import names, render
+from results.reports.one_run import run as run_report
 from results.statistics.test import Undefined
 from results.store import Reader, Store
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from results.analysis.flags import summed_up
+from results.analysis.runs.flags import summed_up
 from results.analysis.table import Table
 from results.reports import prose
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit

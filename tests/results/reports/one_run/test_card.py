@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub import ModelCard
 
 from results.record import POOLED, Run, Score
-from results.reports.card import About, markdown
+from results.reports.one_run.card import About, markdown
 
 Make = Callable[..., Run]
 

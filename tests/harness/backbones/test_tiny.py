@@ -13,9 +13,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from harness import plugins
 from harness.backbones import TINY
+from harness.backbones.tiny import corpus, train
 from harness.protocols import paper
 from harness.spec.recipe import BatchPlan
-from harness.tiny import corpus, train
 from harness.worker import encode
 from harness.worker.decoding.decode import generate
 from tasks.data.sets import load_test

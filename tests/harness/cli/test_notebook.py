@@ -10,10 +10,10 @@ import pytest
 
 import harness
 from harness.backbones import TINY
+from harness.cli.notebook import Grid, Tables
 from harness.commands import run as command
 from harness.commands import tables as stored
 from harness.errors import UserError
-from harness.notebook import Grid, Tables
 from harness.planning.request import Request
 from results.errors import ResultsError
 
@@ -97,7 +97,7 @@ def test_the_frame_of_a_table_has_its_numbers_and_that_of_a_grid_the_scores(done
 def test_without_pandas_a_frame_is_a_list_of_dicts(
     done: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.notebook.find_spec", lambda name: None)
+    monkeypatch.setattr("harness.cli.notebook.find_spec", lambda name: None)
     found = done.table.frame()
     assert isinstance(found, list)
     assert json.loads(json.dumps(found)) == found

@@ -16,10 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from harness import named_files
 from harness.errors import UserError, unknown
-from harness.guests import check_type, described, entry_points_of, origin, reason
 from harness.packages import shipped
+from harness.plugins import named_files
+from harness.plugins.guests import check_type, described, entry_points_of, origin, reason
 
 if TYPE_CHECKING:
     from methods.contract import Method

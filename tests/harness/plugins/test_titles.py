@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import plugins
-from harness.commands.titles import title
+from harness.plugins.titles import title
 
 LOAD: dict[plugins.Kind, Callable[[str], object]] = {
     "methods": plugins.method,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import harness.version as module
+import harness.worker.version as module
 
 Installed = Callable[[dict[str, object] | None], str]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -28,7 +28,7 @@ def installed(tmp_path: Path) -> Installed:
         )
         if note is not None:
             (facts / "direct_url.json").write_text(json.dumps(note))
-        ask = "from harness.version import described; print(described())"
+        ask = "from harness.worker.version import described; print(described())"
         done = subprocess.run(
             [sys.executable, "-c", ask],
             cwd=tmp_path,

@@ -28,7 +28,7 @@ def commit() -> dict[str, Any]:
     (PEP 610). A wheel from elsewhere does not tell. Whether installed files were changed is known
     of neither: `dirty` is None.
     """
-    folder = Path(__file__).parent.parent
+    folder = Path(__file__).parents[2]
     if (folder / ".git").exists() and shutil.which("git"):
         return {
             "commit": _git(folder, "rev-parse", "HEAD") or UNKNOWN,

@@ -82,7 +82,7 @@ class Grid:
         return self.table.markdown()
 
 
-def grid(  # noqa: PLR0913 (the options of `harness run`)
+def grid(
     methods: Names,
     tasks: Names,
     *,
@@ -184,6 +184,6 @@ def _who(run: Run) -> dict[str, Any]:
 def _framed(rows: list[dict[str, Any]]) -> Any:
     if not find_spec("pandas"):
         return rows
-    import pandas as pd  # noqa: PLC0415 (not a dependency; start-up time)
+    import pandas as pd
 
     return pd.DataFrame(rows)

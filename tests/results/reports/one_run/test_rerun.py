@@ -1,7 +1,7 @@
 """A stored run beside another run of its spec, as text."""
 
 from results.analysis.items import Agreement, Rerun, ScorePair
-from results.reports.rerun import markdown
+from results.reports.one_run.rerun import markdown
 
 
 def make(*agreements: Agreement) -> Rerun:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.record import Run, Score
-from results.reports.screen import LINES, WIDTH, screen
+from results.reports.one_run.screen import LINES, WIDTH, screen
 
 Make = Callable[..., Run]
 

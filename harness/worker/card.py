@@ -9,7 +9,7 @@ from harness import plugins
 from harness.errors import UserError
 from harness.spec.spec import Data, Spec
 from results.record import Run
-from results.reports import card
+from results.reports.one_run import card
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from tasks.contract import DataFile

@@ -1,4 +1,4 @@
-"""Train `tiny` from nothing: `python -m harness.tiny.train [FOLDER]`.
+"""Train `tiny` from nothing: `python -m harness.backbones.tiny.train [FOLDER]`.
 
 A Llama of 914,944 parameters with grouped-query attention, and a byte-level BPE of 657 tokens that
 splits numbers into digits. Seeds, data and the time it took: harness/README.md.
@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from harness.tiny.corpus import documents
+from harness.backbones.tiny.corpus import documents
 
 SEED = 2026
 BATCH = 32

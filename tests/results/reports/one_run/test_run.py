@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from results.record import POOLED, Run, Score
-from results.reports.run import markdown
+from results.reports.one_run.run import markdown
 
 Make = Callable[..., Run]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.analysis.items import Item, Pair
-from results.reports.items import FORMULA, comma_separated, json_lines, pages, visible
+from results.reports.one_run.items import FORMULA, comma_separated, json_lines, pages, visible
 
 Make = Callable[..., Item]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from results.analysis.flags import summed_up
 from results.analysis.pairwise import compare
+from results.analysis.runs.flags import summed_up
 from results.analysis.table import tables
 from results.record import Run
 
