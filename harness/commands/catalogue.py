@@ -60,7 +60,7 @@ def tasks(name: str | None) -> Report:
     ]
     text = table(rows)
     text += f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
-    return Report(text, [{**row, **_source(row["benchmark"])} for row in rows])
+    return Report(text, [{**row, **_source(str(row["benchmark"]))} for row in rows])
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:

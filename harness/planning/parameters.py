@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode

@@ -30,7 +30,7 @@ class UnreachableHostError(DataError):
     """The host did not answer, so that there is no use in asking it for another file."""
 
 
-def fetch(  # noqa: PLR0913 (what tests and the command vary)
+def fetch(
     file: DataFile,
     folder: Path,
     progress: Progress,
