@@ -14,8 +14,8 @@ def methods(
     backbone: Annotated[
         str | None,
         typer.Option(
-            help="As in `run`, or a folder with a config.json, or a size of the papers such as "
-            "llama-3.2-3b; a wrong name lists them."
+            help="`tiny`, a folder with a config.json, a hub repository owner/name\\[@revision], "
+            "or a shape of the papers such as llama-3.2-3b (a wrong name lists them)."
         ),
     ] = None,
     wide: options.Wide = False,

@@ -102,11 +102,10 @@ def fetch(name: str, folder: Path | None) -> Report:
     if folder is None:
         raise UserError("Where to? Name a folder with --data DIR or HARNESS_DATA.")
     unreachable: set[str | None] = set()
-    files = [known.file for known in _known_files([_known_group(name)])]
     rows = [
-        {"file": file.title, "outcome": _fetched(file, folder, unreachable)}
-        for file in files
-        if file.kind == "published"
+        {"file": known.file.title, "outcome": _fetched(known.file, folder, unreachable)}
+        for known in _known_files([_known_group(name)])
+        if known.file.kind == "published"
     ]
     sound = all(not row["outcome"].startswith("not ") for row in rows)
     return Report("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)

@@ -75,8 +75,8 @@ def counting() -> Iterator[None]:
 class ShapesOnly(TorchFunctionMode):
     """Makes tensors on the meta device and leaves out the start values, which have no effect there.
 
-    Like `torch.device("meta")`, in half the time: on that device torch works out the shapes of
-    every random number in Python.
+    Like `torch.device("meta")`, in less time: on that device torch works out the shapes of start
+    values in Python.
     """
 
     def __torch_function__(
