@@ -132,7 +132,7 @@ class Method:
         """
         if self.config is None:
             return _frozen(model)
-        import_module("methods.register")
+        import_module("methods.register")  # `peft_type` may hold its advice
         config = PeftConfig.from_pretrained(folder)
         if type(config) is not self.config:
             raise ValueError(

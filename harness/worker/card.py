@@ -60,7 +60,7 @@ def _has_adapter(folder: RunFolder) -> bool:
 
 def _about(spec: Spec, folder: RunFolder) -> card.About:
     name, backbone, record = spec.method.name, spec.backbone, folder.train_record()
-    ours = not name.startswith(plugins.OF_PEFT)
+    ours = name in plugins.names("methods")
     words = _words(name) if ours else {}
     return card.About(
         title=words.get("title", name),

@@ -106,7 +106,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def two_steps(name: str) -> Any:
     method = plugins.method(name)
-    fields = method.variants.get("small", {}) if name == "cascade" else {}
+    fields = method.variants.get("small", {})
     torch.manual_seed(0)
     model = method.adapt(AutoModelForCausalLM.from_pretrained(TINY), method.configure(**fields))
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]

@@ -140,7 +140,7 @@ def _loading(run: Run, about: About, place: str) -> str:
     name = f'"{about.repository}"' if about.repository else f'"FOLDER"  # of {run.backbone}'
     revision = f', revision="{about.revision}"' if about.revision else ""
     imports = "".join(f"import {module}\n" for module in about.imports)
-    needed = "With `pip install peft-proving-ground`:\n\n" if about.imports else ""
+    needed = "With peft-proving-ground installed:\n\n" if about.imports else ""
     code = f"""\
         from peft import PeftModel
         from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -64,8 +64,8 @@ def test_people_read_method_paper_backbone_data_licences_recipe_and_flags(run: R
         "[meta-llama/Llama-3.2-3B](https://huggingface.co/meta-llama/Llama-3.2-3B/tree/c0ffee), "
         "trained on Math10K.",
         "Read with care: sample data.",
-        "| gsm8k                   | accuracy | 50.00 % | 23.66 to 76.34 | 10 |               1 |",
-        "| all benchmarks together | bleu     |   31.42 |              - | 10 |               0 |",
+        "| gsm8k                   | accuracy | 50.00 % | 23.66 to 76.34 |  10 |               1 |",
+        "| all benchmarks together | bleu     |   31.42 |              - |  10 |               0 |",
         "- gsm8k: cut: 70 %",
         "    r = 24",
         "    epochs = 3",
