@@ -130,7 +130,7 @@ def _called(text: str) -> tuple[str, str]:
 def parse_method(text: str) -> MethodRequest:
     """Parse `name`, `name:variant`, `peft:TYPE`, each with `[field=value,...]` or without.
 
-    The name may be the path of a file, such as `my/tanh_lora.py`.
+    The name may be the path of a file, such as `my/tanh_lora.py[r=8]`.
 
     >>> parsed = parse_method("lora:rosa-paper[lora_alpha=32,train.lr=2e-4]")
     >>> parsed.name, parsed.variant, parsed.overrides, parsed.train

@@ -16,6 +16,7 @@ from harness.commands import tables as stored
 from harness.errors import UserError
 from harness.planning.request import Request
 from results.errors import ResultsError
+from results.reports.layout import Layout
 
 SMALL = {"train.epochs": 1, "protocol.max_new_tokens": 24}
 
@@ -73,7 +74,7 @@ def test_a_table_of_the_store_reads_as_the_command_prints_it(done: Grid, place: 
     found = harness.table(place / "harness.db", "math")
     store = str(place / "harness.db")
     for name, text in (("markdown", found.markdown()), ("latex", found.latex())):
-        assert text == stored.table(store, "math", name, clean=False, own_recipes=False)
+        assert text == stored.table(store, "math", name, Layout(), clean=False, own_recipes=False)
     assert found.values == done.table.values
 
 
