@@ -23,10 +23,12 @@ from harness import protocols
 from harness.commands import run as command
 from harness.commands import tables as stored
 from harness.planning.request import Request
+from harness.plugins.titles import titles
 from results.analysis.table import Table
 from results.record import Run
 from results.reports import formats
 from results.reports.formats.csv import records
+from results.reports.layout import Layout
 
 Names = str | Sequence[str]
 """As on the command line, "lora,dypam", or one by one, ["lora", "dypam"]."""
@@ -52,7 +54,7 @@ class Tables:
 
     def latex(self) -> str:
         """Write the tables for a paper."""
-        return formats.render(self.values, "latex")
+        return formats.render(self.values, "latex", Layout(titles=titles(self.values)))
 
     def _repr_markdown_(self) -> str:
         """Show the tables where a notebook's cell ends in them."""

@@ -40,7 +40,7 @@ def test_the_run_ends_at_the_step_and_leaves_neither_adapter_nor_answers(place: 
 
 def test_table_and_summary_name_it_with_step_and_reason(place: Path) -> None:
     printed = (place / "printed.txt").read_text()
-    assert "seed 2333 diverged at step 2: the loss is nan" in printed
+    assert "seed 2333 diverged: step 2: the loss is nan" in printed
     assert "1 runs finished" in printed
     assert f"{diverged(place).name} diverged and is not run again" in printed
 
