@@ -1,6 +1,6 @@
 # make run    set up and run the main job        make test   set up and pass the tests
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
-# make parts  the tests that need other programs, which root gets from Debian
+# make parts  the long tests, and those that need other programs, which root gets from Debian
 
 PYTHON ?= python3
 BIN := .venv/bin

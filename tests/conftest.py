@@ -63,9 +63,11 @@ def program() -> Command:
 
 @pytest.fixture(autouse=True)
 def no_named_files() -> Iterator[None]:
-    """Forget the plugins that a test named by path."""
+    """Forget the plugins that a test named by path, and the folders they import from."""
+    before = [*sys.path]
     yield
     named_files._named.clear()
+    sys.path[:] = before
 
 
 @pytest.fixture

@@ -18,9 +18,11 @@ def installed(tmp_path: Path) -> Installed:
     """Lay out an installation by hand, as pip does, and ask it which harness it is."""
 
     def describe(note: dict[str, object] | None) -> str:
-        (tmp_path / "harness").mkdir()
-        (tmp_path / "harness" / "__init__.py").touch()
-        shutil.copy(module.__file__, tmp_path / "harness")
+        worker = tmp_path / "harness" / "worker"
+        worker.mkdir(parents=True)
+        for folder in (worker.parent, worker):
+            (folder / "__init__.py").touch()
+        shutil.copy(module.__file__, worker)
         facts = tmp_path / "peft_proving_ground-9.8.7.dist-info"
         facts.mkdir()
         (facts / "METADATA").write_text(
