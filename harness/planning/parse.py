@@ -13,6 +13,7 @@ from harness.planning.faults import Faults
 from harness.planning.request import Request
 from harness.planning.tries import expanded
 from harness.spec.recipe import SHARED, Recipe
+from results.analysis.runs.selection import split_names
 
 PAPER_SEEDS = (2333, 1000, 2000, 3000, 4000)
 """The seeds of the DyPAM, RoSA and CASCADE papers, in their order."""
@@ -64,34 +65,18 @@ class Parsed:
 
 def parse(request: Request, faults: Faults) -> Parsed:
     """Read the words of a request, and note what cannot be read."""
-    faults.of(lambda: _check_files(split_list(request.methods)))
-    faults.of(lambda: _check_files(split_list(request.tasks)))
-    methods = faults.each(parse_methods, split_list(request.methods) or [""])
+    faults.of(lambda: _check_files(split_names(request.methods)))
+    faults.of(lambda: _check_files(split_names(request.tasks)))
+    methods = faults.each(parse_methods, split_names(request.methods) or [""])
     group, benchmarks = faults.of(lambda: parse_tasks(request.tasks)) or ("", ())
     return Parsed(
         methods=tuple(method for several in methods for method in several),
-        backbones=tuple(split_list(request.backbones) or [""]),
+        backbones=tuple(split_names(request.backbones) or [""]),
         group=group,
         benchmarks=benchmarks,
         seeds=faults.of(lambda: parse_seeds(request.seeds)) or (),
         settings=tuple(faults.each(parse_assignment, request.settings)),
     )
-
-
-def split_list(text: str) -> list[str]:
-    """Split at commas outside brackets.
-
-    >>> split_list("dypam, lora[r=64,lora_alpha=128]")
-    ['dypam', 'lora[r=64,lora_alpha=128]']
-    """
-    parts, depth = [""], 0
-    for character in text:
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
 
 
 def parse_methods(text: str) -> tuple[MethodRequest, ...]:
@@ -104,7 +89,7 @@ def parse_methods(text: str) -> tuple[MethodRequest, ...]:
 
 def left_out(request: Request) -> list[str]:
     """Say which methods `all` leaves out, and why."""
-    if ALL not in split_list(request.methods):
+    if ALL not in split_names(request.methods):
         return []
     return [*plugins.faults("methods").values(), *plugins.taken("methods")]
 
@@ -142,7 +127,7 @@ def parse_method(text: str) -> MethodRequest:
     if bracket and not rest.endswith("]"):
         raise UserError(f"{text!r}: no closing bracket. Write for example lora[r=64].")
     name, variant = _called(text)
-    values = dict(parse_assignment(part) for part in split_list(rest[:-1]))
+    values = dict(parse_assignment(part) for part in split_names(rest[:-1]))
     own = {key.removeprefix(RECIPE): values.pop(key) for key in [*values] if key.startswith(RECIPE)}
     _check_own(name, own)
     if name == "peft" and variant:
@@ -204,7 +189,7 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
 
     A benchmark may be the path of its file. Those that are in no group are one of their own.
     """
-    wanted = [_task(name) for name in split_list(text)]
+    wanted = [_task(name) for name in split_names(text)]
     groups, benchmarks = plugins.names("groups"), plugins.names("tasks")
     wrong = [name for name in wanted if name not in {*groups, *benchmarks}]
     if wrong or not wanted:

@@ -239,7 +239,7 @@ class RunFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise AlreadyRunningError(str(self.path)) from error
+                raise AlreadyRunningError(f"another process works in {self.path}") from error
             yield
 
     def end_of_log(self, lines: int = 40) -> str:

@@ -193,7 +193,7 @@ def test_a_run_that_another_process_works_in_is_left_as_it_is_and_named(
 ) -> None:
     folder = make()
     with folder.locked():
-        refused(harness, tmp_path, folder)
+        assert "another process works in" in refused(harness, tmp_path, folder)
 
 
 def test_a_score_of_a_metric_that_cannot_be_measured_here_stays(

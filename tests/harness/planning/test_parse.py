@@ -13,30 +13,10 @@ from harness.planning.parse import (
     parse_method,
     parse_seeds,
     parse_tasks,
-    split_list,
 )
 
 MATH = ("multiarith", "gsm8k", "addsub", "aqua", "singleeq", "svamp", "mawps")
 """The columns of the papers' tables, in their order."""
-
-PART = st.text(alphabet="ab=.1 ", min_size=1).map(str.strip).filter(bool)
-
-
-@given(st.lists(PART), st.lists(st.lists(PART, min_size=1), min_size=1))
-def test_a_list_is_split_at_commas_outside_brackets_alone(
-    plain: list[str], nested: list[list[str]]
-) -> None:
-    items = [*plain, *(f"m[{','.join(parts)}]" for parts in nested)]
-    assert split_list(",".join(items)) == items
-
-
-def test_nested_brackets_stay_together() -> None:
-    assert split_list('a[x=["q","v"],r=1],b') == ['a[x=["q","v"],r=1]', "b"]
-
-
-@pytest.mark.parametrize("text", ["", " ", ",", " , ,"])
-def test_an_empty_list_has_no_items(text: str) -> None:
-    assert split_list(text) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.analysis.runs.selection import is_of, select
+from results.analysis.runs.selection import is_of, select, split_names
 from results.errors import ResultsError
 from results.record import Run
 
@@ -99,3 +99,23 @@ def test_a_failed_run_is_found_by_the_benchmarks_it_was_planned_for(make: Make) 
 def test_no_names_keep_every_run(make: Make) -> None:
     runs = [make(), make("dypam")]
     assert select(runs) == runs
+
+
+PART = st.text(alphabet="ab=.1 ", min_size=1).map(str.strip).filter(bool)
+
+
+@given(st.lists(PART), st.lists(st.lists(PART, min_size=1), min_size=1))
+def test_a_list_is_split_at_commas_outside_brackets_alone(
+    plain: list[str], nested: list[list[str]]
+) -> None:
+    items = [*plain, *(f"m[{','.join(parts)}]" for parts in nested)]
+    assert split_names(",".join(items)) == items
+
+
+def test_nested_brackets_stay_together() -> None:
+    assert split_names('a[x=["q","v"],r=1],b') == ['a[x=["q","v"],r=1]', "b"]
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", " , ,"])
+def test_an_empty_list_has_no_items(text: str) -> None:
+    assert split_names(text) == []
