@@ -22,12 +22,24 @@ SHAPE = LlamaConfig(
 )
 
 
+def backbone() -> Any:
+    """Make the same weights each time."""
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(SHAPE)
+
+
+@torch.no_grad()
+def logits(model: Any) -> torch.Tensor:
+    found: torch.Tensor = model.eval()(input_ids=torch.arange(3, 15)[None]).logits
+    return found
+
+
 def train(method: Method) -> Any:
     """Do what planning and a run do with a method: count it without weights, train it, save it."""
     hyperparameters(method.configure())
     with torch.device("meta"):
         method.adapt(AutoModelForCausalLM.from_config(SHAPE), method.configure())
-    model: Any = method.adapt(AutoModelForCausalLM.from_config(SHAPE), method.configure())
+    model: Any = method.adapt(backbone(), method.configure())
     ids = torch.arange(3, 27).reshape(2, 12)
     model(input_ids=ids, labels=ids).loss.backward()
     trained = [one for one in model.parameters() if one.grad is not None]
@@ -43,8 +55,11 @@ TAKEN = set(plugins.names("methods"))
 @pytest.mark.parametrize("kind", usable(TAKEN))
 def test_every_type_that_is_offered_trains_and_is_loaded_again(kind: str, tmp_path: Path) -> None:
     method = of_peft(kind, TAKEN)
-    train(method).save_pretrained(str(tmp_path))
-    method.load(AutoModelForCausalLM.from_config(SHAPE), str(tmp_path))
+    trained = train(method)
+    trained.save_pretrained(str(tmp_path))
+    loaded = method.load(backbone(), str(tmp_path))
+    torch.testing.assert_close(logits(loaded), logits(trained))
+    assert not torch.equal(logits(loaded), logits(backbone()))
 
 
 @pytest.mark.filterwarnings("ignore")
