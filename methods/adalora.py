@@ -164,7 +164,7 @@ method = Method(
     },
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     check=check,
     auxiliary_loss=orthogonality,
     hooks=Pruning,

@@ -131,7 +131,7 @@ method = Method(
     },
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     check=check,
     variants={"rosa-paper": {}},
 )

@@ -50,9 +50,8 @@ class Method:
         zero_safe: Whether it is the same method under DeepSpeed ZeRO-1, whose optimizer keeps its
             own copy of the parameters and skips none: not where hooks change parameters, or take
             a gradient away so that the optimizer leaves a parameter alone.
-        quantized: Whether it trains over a backbone whose weights are stored in fewer bits: it
-            calls the frozen layers and neither reads nor changes their weights. True once the
-            check `trains_over_a_quantized_base` has passed.
+        quantized: In which formats of bitsandbytes ("nf4", "int8") the backbone's weights may be
+            stored: those over which the checks of `conformance/quantized.py` have passed.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -70,7 +69,7 @@ class Method:
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
-    quantized: bool = False
+    quantized: tuple[str, ...] = ()
     dls: LayerSelection | None = None
 
     @property

@@ -43,6 +43,7 @@ method = Method(
     defaults={"r": 16, "target_modules": "all-linear", "use_dora": True},
     parameters=parameters,
     mergeable=True,
+    quantized=("nf4",),
     check=fits_rank,
     variants={"rosa-paper": {}},
 )

@@ -184,7 +184,7 @@ method = Method(
     config=DyPAMConfig,
     parameters=parameters,
     mergeable=False,
-    quantized=True,
+    quantized=("nf4", "int8"),
     variants={
         "no-input": {"input_conditioned": False},
         "no-head-bias": {"head_bias": False},

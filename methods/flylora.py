@@ -198,7 +198,7 @@ method = Method(
     config=FlyLoRAConfig,
     parameters=parameters,
     mergeable=False,
-    quantized=True,
+    quantized=("nf4", "int8"),
     variants={"code": {"signed": True, "stop_gradient": True}},
     hooks=LoadBalance,
 )

@@ -58,7 +58,7 @@ method = Method(
     defaults={"n_frequency": 120_000, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     check=check,
     variants={
         "dypam-paper": {},

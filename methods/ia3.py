@@ -42,7 +42,7 @@ method = Method(
     defaults={"target_modules": "all-linear", "feedforward_modules": []},
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     variants={
         "dypam-paper": {},
         "ia3-paper": {

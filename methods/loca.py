@@ -239,7 +239,7 @@ method = Method(
     config=LoCAConfig,
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     zero_safe=False,
     hooks=Alternation,
 )

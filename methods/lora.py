@@ -37,7 +37,7 @@ method = Method(
     defaults={"r": 24, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     check=fits_rank,
     variants={
         "dypam-paper": {},

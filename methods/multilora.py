@@ -113,6 +113,6 @@ method = Method(
     config=MultiLoRAConfig,
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     variants={"hycam-paper": {"n": 5, "r": 64}},
 )

@@ -203,7 +203,7 @@ method = Method(
     config=RieMoELoRAConfig,
     parameters=parameters,
     mergeable=False,
-    quantized=True,
+    quantized=("nf4", "int8"),
     hooks=Preconditioner,
     variants={
         "no-riemannian": {"riemannian": False},

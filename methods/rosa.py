@@ -161,7 +161,7 @@ method = Method(
     config=RoSAConfig,
     parameters=parameters,
     mergeable=False,
-    quantized=True,
+    quantized=("nf4", "int8"),
     dls=LayerSelection(),
     variants={
         "roae-only": {"dls": False},

@@ -78,6 +78,7 @@ method = Method(
     defaults={"r": 24, "random_seed": 0, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
+    quantized=("nf4",),
     check=check,
     variants={"dypam-paper": {}, "small": {"r": 8}},
 )

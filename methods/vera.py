@@ -47,7 +47,7 @@ method = Method(
     defaults={"r": 16, "target_modules": "all-linear"},
     parameters=parameters,
     mergeable=True,
-    quantized=True,
+    quantized=("nf4", "int8"),
     check=check,
     variants={"rosa-paper": {}},
 )

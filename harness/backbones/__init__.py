@@ -3,6 +3,7 @@
 Only safetensors are loaded and no code of a repository is run.
 """
 
+import logging
 from collections.abc import Sequence
 from hashlib import sha256
 from itertools import combinations
@@ -17,6 +18,9 @@ from results.analysis.runs.backbones import Named
 TINY = Path(__file__).parent / "tiny" / "model"
 FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
 """Files of a repository that are fetched and hashed: weights, configuration, tokenizer."""
+INSTALL_BITSANDBYTES = "pip install 'peft-proving-ground[quantize]'"
+# On a CPU it warns of kernels that it lacks when it is imported, and of a cast in each pass.
+logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
 def locate(name: str) -> Located:

@@ -2,31 +2,37 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
-from harness.backbones import TINY
+from harness.backbones import INSTALL_BITSANDBYTES, TINY
 from harness.errors import UserError, unknown
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from methods.conformance.checks import Check
+    from methods.conformance.probes import Build
     from methods.contract import Method
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found; `fault` is empty where it passed."""
+    """What one check found; `fault` is empty where it passed, and where it was skipped."""
 
     method: str
     check: str
     claim: str
     fault: str
+    skipped: bool = False
 
     def __str__(self) -> str:
-        line = f"{'FAILS' if self.fault else 'holds'}  {self.method}  {self.check}: {self.claim}"
+        verdict = "skips" if self.skipped else "FAILS" if self.fault else "holds"
+        line = f"{verdict}  {self.method}  {self.check}: {self.claim}"
         return f"{line}\n       {self.fault}" if self.fault else line
 
 
@@ -38,8 +44,6 @@ def examine(wanted: str) -> Iterator[Finding]:
     """
     import torch  # noqa: PLC0415 (start-up time)
 
-    from methods.conformance.checks import checks_of  # noqa: PLC0415
-
     torch.set_num_threads(1)  # the embedded model is too small to be shared between threads
     if wanted == "all":
         names = plugins.usable("methods")
@@ -48,16 +52,36 @@ def examine(wanted: str) -> Iterator[Finding]:
     else:
         names = [wanted]
     for name, method in [(name, _method(name)) for name in names]:
-        for check in checks_of(method):
-            claim = (check.__doc__ or "").splitlines()[0]
-            fault = ""
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    check(method, _tiny)
-            except Exception as error:  # whatever a method does wrong is a finding
-                fault = f"{type(error).__name__}: {error}".strip().replace("\n", "\n       ")
-            yield Finding(name, check.__name__, claim, fault)
+        yield from _examine(name, method)
+
+
+def _examine(name: str, method: "Method") -> Iterator[Finding]:
+    from methods.conformance.checks import checks_of  # noqa: PLC0415 (start-up time)
+    from methods.conformance.quantized import QUANTIZED_CHECKS  # noqa: PLC0415
+
+    for check in checks_of(method):
+        yield _find(name, check, method, tiny)
+    if method.quantized and find_spec("bitsandbytes") is None:
+        formats = " and ".join(method.quantized)
+        claim = f"Not checked, since bitsandbytes is not installed: {INSTALL_BITSANDBYTES}"
+        yield Finding(name, f"over {formats}", claim, "", skipped=True)
+        return
+    for how in method.quantized:
+        build = partial(tiny, how)
+        for check in QUANTIZED_CHECKS:
+            found = _find(name, check, method, build)
+            yield replace(found, check=f"{found.check} over {how}")
+
+
+def _find(name: str, check: "Check", method: "Method", build: "Build") -> Finding:
+    fault = ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check(method, build)
+    except Exception as error:  # whatever a method does wrong is a finding
+        fault = f"{type(error).__name__}: {error}".strip().replace("\n", "\n       ")
+    return Finding(name, check.__name__, (check.__doc__ or "").splitlines()[0], fault)
 
 
 def _method(wanted: str) -> "Method":
@@ -69,12 +93,21 @@ def _method(wanted: str) -> "Method":
     return plugins.method(wanted)
 
 
-def _tiny() -> "PreTrainedModel":
-    from transformers import AutoModelForCausalLM  # noqa: PLC0415 (start-up time)
+def tiny(quantize: str | None = None) -> "PreTrainedModel":
+    """Load the embedded model, in full precision or in 4 or 8 bits, on the CPU."""
+    import torch  # noqa: PLC0415 (start-up time)
+    from transformers import AutoModelForCausalLM  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
+
+    from harness.backbones.quantized import keep_as_loaded, quantization  # noqa: PLC0415
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    model: Any = AutoModelForCausalLM.from_pretrained(TINY, trust_remote_code=False)
+    options: dict[str, Any] = {}
+    if quantize:
+        stored = quantization(quantize, torch.float32)
+        options = {"quantization_config": stored, "device_map": "cpu"}
+    model: Any = AutoModelForCausalLM.from_pretrained(TINY, trust_remote_code=False, **options)
+    keep_as_loaded(model)
     bare: PreTrainedModel = model.eval()
     return bare

@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 from harness import plugins
+from harness.backbones import INSTALL_BITSANDBYTES
 from harness.errors import UserError, unknown
 from harness.planning import parameters, prompts
 from harness.planning.faults import Faults
@@ -62,18 +63,17 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
 def _can_quantize(quantize: Quantization) -> None:
     """Refuse what needs a package that is not there."""
     if find_spec("bitsandbytes") is None:
-        raise UserError(
-            f"--quantize {quantize} needs bitsandbytes: pip install 'peft-proving-ground[quantize]'"
-        )
+        raise UserError(f"--quantize {quantize} needs bitsandbytes: {INSTALL_BITSANDBYTES}")
 
 
 def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
     """Refuse a method that needs the weights themselves, and an engine that would cast them."""
     plugin = plugins.method(method.spec.name)
-    if plugin.trains and not plugin.quantized:
+    if plugin.trains and quantize not in plugin.quantized:
+        only = f" (but {', '.join(plugin.quantized)})" if plugin.quantized else ""
         raise UserError(
-            f"{method.spec.label} does not take --quantize {quantize}: no conformance check has "
-            "shown that it trains over weights that are stored in fewer bits."
+            f"{method.spec.label} does not take --quantize {quantize}{only}: the conformance "
+            "checks over weights in this format have not passed."
         )
     if method.recipe.engine == "deepspeed":
         raise UserError(

@@ -9,13 +9,12 @@ import torch
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
-    BitsAndBytesConfig,
     PreTrainedTokenizerBase,
 )
 
 from harness import backbones, plugins
+from harness.backbones.quantized import keep_as_loaded, quantization
 from harness.spec.planned import PlannedRun
-from harness.spec.spec import Spec
 
 
 def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
@@ -28,6 +27,7 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
         trust_remote_code=False,
         **weights(planned),
     )
+    keep_as_loaded(model)
     # Where transformers quantizes or spreads the weights, it has put them in their place.
     placed = planned.memory.device_map or planned.spec.quantize
     return tokenizer, model.cuda() if torch.cuda.is_available() and not placed else model
@@ -35,24 +35,13 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
 
 def weights(planned: PlannedRun) -> dict[str, Any]:
     """Say to `from_pretrained` how the frozen weights are stored, and where."""
-    options: dict[str, Any] = {"dtype": getattr(torch, planned.spec.weights)}
+    precision = getattr(torch, planned.spec.weights)
+    options: dict[str, Any] = {"dtype": precision}
     if planned.memory.device_map:
         options["device_map"] = planned.memory.device_map
     if planned.spec.quantize:
-        options["quantization_config"] = _quantization(planned.spec)
+        options["quantization_config"] = quantization(planned.spec.quantize, precision)
     return options
-
-
-def _quantization(spec: Spec) -> BitsAndBytesConfig:
-    """Configure bitsandbytes: 4 bits as QLoRA does, 8 bits by its own defaults."""
-    if spec.quantize == "int8":
-        return BitsAndBytesConfig(load_in_8bit=True)
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=getattr(torch, spec.weights),
-    )
 
 
 def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:

@@ -1,8 +1,8 @@
 """A linear layer that stores its weights in 4 bits, and models that are made of such layers.
 
-It stands in for the layers of bitsandbytes, which need a package and mostly a GPU: like theirs, its
-`weight` is a column of bytes that says nothing of rows and columns, and only its forward pass knows
-the weights. So an adapter that reads, changes or folds weights fails on it.
+It stands in for the layers of bitsandbytes where that is not installed: like theirs, its `weight`
+is a column of bytes that says nothing of rows and columns, and only its forward pass knows the
+weights. So an adapter that reads, changes or folds weights fails on it.
 """
 
 from typing import Any
