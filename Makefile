@@ -1,9 +1,10 @@
 # make run    set up and run the main job        make test   set up and pass the tests
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
-# make parts  the long tests, and those that need other programs, which root gets from Debian
+# make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
 
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 PARTS := texlive-latex-base texlive-latex-recommended poppler-utils
 
 .PHONY: run test parts lint bench clean
@@ -19,6 +20,7 @@ parts: .venv/installed
 		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi
+	$(INSTALL) ".[dev,quantize]"
 	$(BIN)/pytest -m parts
 
 lint: .venv/installed
@@ -38,5 +40,5 @@ clean:
 	rm -rf .venv
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(INSTALL) ".[dev]"
 	touch $@

@@ -67,18 +67,13 @@ def _can_quantize(quantize: Quantization) -> None:
 
 
 def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
-    """Refuse a method that needs the weights themselves, and an engine that would cast them."""
+    """Refuse a method that was not shown to train over weights in this format."""
     plugin = plugins.method(method.spec.name)
     if plugin.trains and quantize not in plugin.quantized:
         only = f" (but {', '.join(plugin.quantized)})" if plugin.quantized else ""
         raise UserError(
             f"{method.spec.label} does not take --quantize {quantize}{only}: the conformance "
             "checks over weights in this format have not passed."
-        )
-    if method.recipe.engine == "deepspeed":
-        raise UserError(
-            f"{method.spec.label}: DeepSpeed casts all weights to bfloat16, quantized ones too. "
-            f"Take --set train.engine=torch, or leave out --quantize {quantize}."
         )
 
 

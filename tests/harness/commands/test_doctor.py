@@ -1,4 +1,5 @@
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,13 @@ def test_a_name_that_is_no_method_gets_the_nearest_and_a_missing_file_says_so() 
         next(examine("lorra"))
     with pytest.raises(UserError, match=r"nowhere\.py: there is no such file"):
         next(examine("nowhere.py"))
+
+
+@pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is here")
+def test_without_bitsandbytes_the_doctor_says_what_it_did_not_check() -> None:
+    *_, last = examine("ia3")
+    assert str(last).startswith("skips  ia3  over nf4 and int8: Not checked, since bitsandbytes")
+    assert not last.fault
 
 
 def test_the_json_of_the_doctor_has_every_finding(tmp_path: Path) -> None:

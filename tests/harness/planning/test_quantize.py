@@ -1,4 +1,7 @@
-"""`--quantize`, as far as it goes without bitsandbytes: plan, spec, and what transformers gets."""
+"""`--quantize`, as far as it goes without bitsandbytes: plan, spec, and what transformers gets.
+
+What bitsandbytes does with it is in `tests/harness/backbones/test_quantized.py`.
+"""
 
 import os
 import subprocess
@@ -16,16 +19,16 @@ from harness.errors import UserError
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import PlannedRun
-from harness.spec.spec import Spec
+from harness.spec.spec import Quantization, Spec
 from harness.worker.model import weights
-from methods.conformance.checks import trains_over_a_quantized_base
+from methods.conformance.checks import calls_the_frozen_layers
 from methods.conformance.models import BUILDS
 
 LACKING = pytest.mark.skipif(find_spec("bitsandbytes") is not None, reason="bitsandbytes is here")
 
 
-def faults(methods: str, *settings: str) -> str:
-    request = Request(methods=methods, tasks="gsm8k", settings=settings, quantize="nf4")
+def faults(methods: str, quantize: Quantization = "nf4") -> str:
+    request = Request(methods=methods, tasks="gsm8k", quantize=quantize)
     with pytest.raises(UserError) as error:
         plan(request)
     return str(error.value)
@@ -37,14 +40,14 @@ def test_without_bitsandbytes_planning_says_what_to_install() -> None:
     assert faults("lora") == needed
 
 
-@pytest.mark.parametrize("method", ["dora", "full", "shira", "smoa", "peft:LOHA"])
+@pytest.mark.parametrize("method", ["full", "smoa", "peft:LOHA"])
 def test_a_method_that_no_check_has_shown_to_fit_is_refused_with_the_reason(method: str) -> None:
-    assert f"{method} does not take --quantize nf4: no conformance check" in faults(method)
+    assert f"{method} does not take --quantize nf4: the conformance checks" in faults(method)
 
 
-def test_deepspeed_is_refused_since_it_casts_the_weights() -> None:
-    found = faults("lora", "train.engine=deepspeed")
-    assert "lora: DeepSpeed casts all weights to bfloat16" in found
+@pytest.mark.parametrize("method", ["dora", "shira"])
+def test_a_method_that_fits_one_format_only_is_told_which(method: str) -> None:
+    assert f"{method} does not take --quantize int8 (but nf4): " in faults(method, "int8")
 
 
 def test_a_quantized_run_is_another_run_in_a_table_of_its_own(spec: Callable[..., Spec]) -> None:
@@ -129,12 +132,12 @@ def test_checkpointing_is_the_memory_setting_and_no_part_of_the_spec(
     assert "gradient_checkpointing" not in (folder / "spec.json").read_text()
 
 
-def test_the_capability_of_a_method_is_what_its_check_finds() -> None:
+def test_a_method_takes_8_bits_if_it_calls_the_frozen_layers() -> None:
     for name in ("lora", "dora", "shira", "smoa"):
         method = plugins.method(name)
         try:
-            trains_over_a_quantized_base(method, BUILDS["llama-gqa"])
+            calls_the_frozen_layers(method, BUILDS["llama-gqa"])
         except Exception:
-            assert not method.quantized, name
+            assert "int8" not in method.quantized, name
         else:
-            assert method.quantized, name
+            assert "int8" in method.quantized, name
