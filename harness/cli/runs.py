@@ -8,14 +8,20 @@ import typer
 
 from harness.cli import options
 
-CHECKPOINTING = "memory.gradient_checkpointing=true"
-
 
 class Quantize(Enum):
     """The choices of `--quantize`, as `harness.spec.spec.Quantization` has them."""
 
     nf4 = "nf4"
     int8 = "int8"
+
+
+class Checkpointing(Enum):
+    """The choices of `--checkpointing`, as `harness.spec.planned.Memory` has them."""
+
+    auto = "auto"
+    on = "on"
+    off = "off"
 
 
 def run(
@@ -49,17 +55,17 @@ def run(
     quantize: Annotated[
         Quantize | None,
         typer.Option(
-            help="Store the frozen weights in 4 or 8 bits by bitsandbytes (experimental: not yet "
-            "run on a GPU)."
+            help="Store the frozen weights in 4 or 8 bits by bitsandbytes (experimental: run "
+            "on a CPU, not yet on a GPU)."
         ),
     ] = None,
     checkpointing: Annotated[
-        bool,
+        Checkpointing | None,
         typer.Option(
-            "--checkpointing",
-            help="Less memory for more time: --set memory.gradient_checkpointing=true.",
+            help="Less memory for more time: computes activations again in the backward pass. "
+            "`auto`, the default, is off until runs are estimated."
         ),
-    ] = False,
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
@@ -74,7 +80,7 @@ def run(
         tasks=tasks,
         backbones=backbones,
         seeds=seeds,
-        settings=[*(settings or []), *([CHECKPOINTING] if checkpointing else [])],
+        settings=[*(settings or []), *_checkpointing(checkpointing)],
         limit=limit,
         train_limit=train_limit,
         data=data,
@@ -86,6 +92,10 @@ def run(
         typer.echo(command.preview(request, store))
     else:
         raise typer.Exit(command.run(request, store, root, executor, slots))
+
+
+def _checkpointing(chosen: Checkpointing | None) -> list[str]:
+    return [f"memory.gradient_checkpointing={chosen.value}"] if chosen else []
 
 
 def history(

@@ -35,14 +35,15 @@ class Memory(BaseModel):
     """What trades memory for time, and in float32 changes no digit: no part of the spec.
 
     Attributes:
-        gradient_checkpointing: Whether activations are computed again in the backward pass.
+        gradient_checkpointing: Whether activations are computed again in the backward pass; see
+            `PlannedRun.checkpoints`.
         likelihood_tokens: Tokens of one forward pass over references or options, padding included.
         device_map: How transformers spreads the frozen weights over devices, such as "auto".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    gradient_checkpointing: bool = False
+    gradient_checkpointing: bool | Literal["auto"] = "auto"
     likelihood_tokens: int = Field(default=2048, ge=1)
     device_map: str | None = None
 
@@ -136,6 +137,14 @@ class PlannedRun(BaseModel):
         """What a reader must know before the numbers, about the data and about the method."""
         named = f"{self.spec.method.label} on {self.located.shown}"
         return (*self.spec.marks, *(f"{named}: {one.rstrip('.')}" for one in self.adjustments))
+
+    @property
+    def checkpoints(self) -> bool:
+        """Whether activations are computed again in the backward pass.
+
+        `auto` is off: nothing estimates yet whether the run would fit without.
+        """
+        return self.memory.gradient_checkpointing is True
 
     @property
     def located(self) -> Located:

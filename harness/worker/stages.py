@@ -127,13 +127,13 @@ class Stages:
         spec = self.spec
         with self.journal.phase("load"):
             training, counts = self.training(model, tokenizer)
-        if self.planned.memory.gradient_checkpointing:
+        if self.planned.checkpoints:
             model.gradient_checkpointing_enable({"use_reentrant": False})
         with self.journal.phase("train"):
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
             trained = fit(model, training, self.journal, added)
-        if self.planned.memory.gradient_checkpointing:
+        if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
             kept = {name: value for hook in added.hooks for name, value in hook.record().items()}

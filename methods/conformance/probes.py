@@ -62,14 +62,17 @@ def randomise(adapted: Any, seed: int) -> None:
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
 
 
-def gradients(adapted: Any) -> dict[str, Tensor]:
-    """Return the gradients of one pass, by the parameter's name."""
+def learnt(method: Method, adapted: Any) -> dict[str, Tensor]:
+    """Return loss, auxiliary loss and gradients of one pass in training, by name."""
     ids = prompts(4, 9)
     adapted.zero_grad()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)  # for dropout and routing noise
-        adapted(input_ids=ids, labels=ids).loss.backward()
-    return {n: p.grad.clone() for n, p in trainable(adapted).items() if p.grad is not None}
+        loss = adapted(input_ids=ids, labels=ids).loss
+        auxiliary = method.auxiliary_loss(adapted) if method.auxiliary_loss else torch.zeros(())
+        (loss + auxiliary).backward()
+    found = {n: p.grad.clone() for n, p in trainable(adapted).items() if p.grad is not None}
+    return {"loss": loss.detach(), "auxiliary loss": auxiliary.detach(), **found}
 
 
 def trainable(adapted: Any) -> dict[str, nn.Parameter]:

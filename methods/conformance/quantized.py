@@ -23,7 +23,7 @@ from methods.conformance.probes import (
     ROUNDING,
     Build,
     adapt,
-    gradients,
+    learnt,
     prompts,
     train,
     trainable,
@@ -34,17 +34,15 @@ STEPS = 10
 
 
 def learns_as_over_plain_weights(method: Method, build: Build) -> None:
-    """Gradients are those over the weights that the codes stand for, kept in full precision."""
+    """Losses and gradients are those over the weights that the codes stand for, in float32."""
 
     def plain() -> PreTrainedModel:
         model: Any = build()
         weights: PreTrainedModel = model.dequantize()
         return weights
 
-    found, expected = (
-        gradients(train(method, build).train()),
-        gradients(train(method, plain).train()),
-    )
+    found = learnt(method, train(method, build).train())
+    expected = learnt(method, train(method, plain).train())
     assert found.keys() == expected.keys(), f"no gradient for {expected.keys() - found.keys()}"
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=ROUNDING, atol=ROUNDING)

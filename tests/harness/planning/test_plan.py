@@ -233,5 +233,13 @@ def test_what_trades_memory_for_time_is_no_part_of_the_spec(asked: Request) -> N
     settings = ["memory.gradient_checkpointing=true", "memory.likelihood_tokens=64"]
     frugal = plan(replace(asked, settings=settings))
     assert ids(frugal) == ids(plan(asked))
-    assert frugal[0].memory.gradient_checkpointing
+    assert frugal[0].checkpoints
     assert frugal[0].memory.likelihood_tokens == 64
+
+
+@pytest.mark.parametrize(("chosen", "checkpoints"), [("on", True), ("off", False), ("auto", False)])
+def test_checkpointing_is_on_off_or_auto_which_is_off(
+    chosen: str, checkpoints: bool, asked: Request
+) -> None:
+    settings = [f"memory.gradient_checkpointing={chosen}"]
+    assert {run.checkpoints for run in plan(replace(asked, settings=settings))} == {checkpoints}

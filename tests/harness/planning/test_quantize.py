@@ -125,8 +125,8 @@ def test_checkpointing_is_the_memory_setting_and_no_part_of_the_spec(
     grid = ("run", "--methods", "lora", "--tasks", "gsm8k", "--limit", "2", "--train-limit", "20")
     grid += ("--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4")
     plain = harness(tmp_path, *grid, "--dry-run").stdout
-    assert harness(tmp_path, *grid, "--checkpointing", "--dry-run").stdout == plain
-    assert harness(tmp_path, *grid, "--checkpointing").returncode == 0
+    assert harness(tmp_path, *grid, "--checkpointing", "on", "--dry-run").stdout == plain
+    assert harness(tmp_path, *grid, "--checkpointing", "on").returncode == 0
     (folder,) = (tmp_path / "runs").iterdir()
     assert '"gradient_checkpointing": true' in (folder / "places.json").read_text()
     assert "gradient_checkpointing" not in (folder / "spec.json").read_text()
