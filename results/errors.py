@@ -47,10 +47,12 @@ def unknown(
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Find the known name that was probably meant.
+    """Find the known name that was probably meant; letters that changed places come first.
 
     >>> nearest("Rank", ["r", "target_modules"]), nearest("pdf", ["csv", "latex"])
     ('r', None)
+    >>> nearest("lroa", ["lora", "rosa"])  # which difflib finds equally near
+    'lora'
     """
     by_lower = {one.lower(): one for one in sorted(known)}
     by_field = {lower.rpartition(".")[2]: one for lower, one in by_lower.items()}
@@ -58,5 +60,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for spelling in (name.lower(), field, SYNONYMS.get(field, field)):
         if found := by_lower.get(spelling) or by_field.get(spelling):
             return found
-    close = get_close_matches(name.lower(), by_lower, n=1)
+    swapped = [one for one in by_lower if sorted(one) == sorted(name.lower())]
+    close = swapped or get_close_matches(name.lower(), by_lower, n=1)
     return by_lower[close[0]] if close else None

@@ -1,6 +1,8 @@
 """How an unknown name is reported."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from results.errors import nearest, unknown
 
@@ -23,6 +25,7 @@ def test_what_to_do_comes_last_and_no_known_name_is_none() -> None:
 
 
 SETTINGS = ["generate.batch_size", "train.batch_size", "train.epochs", "train.lr"]
+METHODS = ["adalora", "cascade", "dora", "dypam", "ia3", "lora", "rosa", "rslora", "smoa", "vera"]
 LORA = ["alpha_pattern", "lora_alpha", "lora_dropout", "r", "rank_pattern"]
 
 
@@ -42,12 +45,24 @@ LORA = ["alpha_pattern", "lora_alpha", "lora_dropout", "r", "rank_pattern"]
         ("rank", ["rank", "r"], "rank"),
         ("rank_patern", LORA, "rank_pattern"),
         ("zzz", LORA, None),
+        ("lroa", ["dora", "lora", "rosa"], "lora"),
+        ("rsoa", ["dora", "lora", "rosa"], "rosa"),
+        ("train.rl", SETTINGS, "train.lr"),
     ],
 )
 def test_case_section_and_synonyms_of_a_name_do_not_matter(
     name: str, known: list[str], meant: str | None
 ) -> None:
     assert nearest(name, known) == meant
+
+
+@given(st.sampled_from(METHODS), st.data())
+def test_two_letters_that_changed_places_suggest_the_name_itself(
+    name: str, data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(name) - 2))
+    typed = name[:place] + name[place + 1] + name[place] + name[place + 2 :]
+    assert nearest(typed, METHODS) == name
 
 
 def test_a_name_of_another_kind_is_suggested_but_not_listed() -> None:
