@@ -1,6 +1,6 @@
 """Mistakes of the user, and how an unknown name is reported."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 
@@ -60,6 +60,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for spelling in (name.lower(), field, SYNONYMS.get(field, field)):
         if found := by_lower.get(spelling) or by_field.get(spelling):
             return found
-    swapped = [one for one in by_lower if sorted(one) == sorted(name.lower())]
+    swapped = [one for one in _swapped(name.lower()) if one in by_lower]
     close = swapped or get_close_matches(name.lower(), by_lower, n=1)
     return by_lower[close[0]] if close else None
+
+
+def _swapped(name: str) -> Iterator[str]:
+    """Give the names in which two neighbouring letters have changed places."""
+    for place in range(len(name) - 1):
+        yield name[:place] + name[place + 1] + name[place] + name[place + 2 :]

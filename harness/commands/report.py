@@ -37,6 +37,15 @@ def table(rows: Sequence[dict[str, Any]], *, wide: bool = False) -> str:
     return markdown_table(list(rows[0]), lines, align, None if wide else Layout.characters)
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """Write a number with the words that follow it.
+
+    >>> counted(1, "run", "runs"), counted(2, "run is", "runs are")
+    ('1 run', '2 runs are')
+    """
+    return f"{number} {one if number == 1 else several}"
+
+
 def _is_numbers(values: Sequence[Any]) -> bool:
     found = [value for value in values if value is not None]
     return bool(found) and all(isinstance(value, int | float) for value in found)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness import plugins
+from harness.commands.report import counted
 from harness.commands.tables import compared
 from harness.planning.faults import Faults
 from harness.planning.parse import left_out
@@ -101,7 +102,7 @@ def preview(request: Request, store_place: str) -> str:
     lines = [f"{run.spec.run_id}  {run.name}{known.get(run.spec.run_id, '')}" for run in planned]
     left = sum(run.spec.run_id not in known for run in planned)
     marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
-    return "\n".join([*lines, f"{len(planned)} runs, {left} to do.", *marks])
+    return "\n".join([*lines, f"{counted(len(planned), 'run', 'runs')}, {left} to do.", *marks])
 
 
 def _stored(store_place: str) -> dict[str, str]:
@@ -118,13 +119,13 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
 
 
 def _summed_up(summary: schedule.Summary, store_place: str) -> str:
-    lines = [f"{summary.finished} runs finished and stored in {store_place}."]
+    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store_place}."]
     if summary.stored:
-        lines.append(f"{summary.stored} were in the store already and were not run again.")
+        lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
     if summary.cancelled:
-        lines.append(f"{summary.cancelled} were cancelled.")
+        lines.append(f"{counted(summary.cancelled, 'was', 'were')} cancelled.")
     if summary.elsewhere:
-        lines.append(f"{summary.elsewhere} are being run by another process.")
+        lines.append(f"{counted(summary.elsewhere, 'is', 'are')} being run by another process.")
     lines += [
         f"{run_id} diverged and is not run again: `harness show {run_id}` says where."
         for run_id in summary.diverged

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
-from harness.commands.report import Report
+from harness.commands.report import Report, counted
 from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
 from harness.scoring.texts import OVERLAPS
@@ -34,7 +34,8 @@ def reindex(store_place: str, root: Path) -> Report:
         if run:
             store.add(run)
             added += 1
-    text = "\n".join([*left_out, f"{added} runs of {root} are in {store_place}."])
+    runs = counted(added, "run", "runs")
+    text = "\n".join([*left_out, f"{runs} of {root} indexed in {store_place}."])
     return Report(text, {"added": added, "left_out": left_out}, not left_out)
 
 
@@ -60,7 +61,8 @@ def rescore(store_place: str, root: Path) -> Report:
         store.add(record)
         store.replace_scores(record)
         done += 1
-    text = "\n".join([*changes, *left, f"{done} runs of {root} are rescored in {store_place}."])
+    runs = counted(done, "run", "runs")
+    text = "\n".join([*changes, *left, f"{runs} of {root} rescored in {store_place}."])
     return Report(text, {"rescored": done, "changes": changes, "left": left}, not left)
 
 

@@ -1,5 +1,6 @@
 """Check that the parts of a request fit together; every fault is found before any run."""
 
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -10,10 +11,10 @@ from harness.errors import UserError, unknown
 from harness.planning import parameters, prompts
 from harness.planning.faults import Faults
 from harness.planning.request import Request
-from harness.planning.resolve import Resolved, ResolvedMethod
+from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
-from harness.spec.spec import Quantization
+from harness.spec.spec import MethodSpec, Quantization
 from tasks.data.sets import DataSet
 
 Adjustments = dict[tuple[str, str], tuple[str, ...]]
@@ -28,25 +29,33 @@ def check(resolved: Resolved, request: Request, faults: Faults) -> Adjustments:
     """
     pairs = list(product(resolved.methods, resolved.places))
     adjustments = dict(faults.each(lambda pair: _fit(*pair), pairs))
-    faults.each(_trains_with_engine, resolved.methods)
-    if request.quantize:
-        quantize = request.quantize
-        faults.of(lambda: _can_quantize(quantize))
-        faults.each(lambda method: _fits_quantized(method, quantize), resolved.methods)
-    if resolved.settings:
-        extractor = resolved.settings.protocol.extractor
-        faults.each(lambda name: _has_extractor(name, extractor), resolved.tests)
-        prompts.check(resolved, request, faults)
-    if request.train_data and resolved.train:
-        train, path = resolved.train, request.train_data
-        faults.of(lambda: _trains_on_own(train, resolved, path))
+    for tasks in resolved.tasks:
+        _check_tasks(tasks, resolved.places, request, faults)
     return adjustments
 
 
-def _fit(method: ResolvedMethod, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
+def _check_tasks(
+    tasks: ResolvedTasks, places: Sequence[Located], request: Request, faults: Faults
+) -> None:
+    """Check what is of one group: its recipes, benchmarks and data."""
+    faults.each(_trains_with_engine, tasks.methods)
+    if request.quantize:
+        quantize = request.quantize
+        faults.of(lambda: _can_quantize(quantize))
+        faults.each(lambda method: _fits_quantized(method, quantize), tasks.methods)
+    if tasks.settings:
+        extractor = tasks.settings.protocol.extractor
+        faults.each(lambda name: _has_extractor(name, extractor), tasks.tests)
+        prompts.check(tasks.settings.protocol, tasks.train, places, request, faults)
+    if request.train_data and tasks.train:
+        train, path = tasks.train, request.train_data
+        faults.of(lambda: _trains_on_own(train, tasks.tests, path))
+
+
+def _fit(method: MethodSpec, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Put a method on a backbone without weights, which names what does not fit."""
-    count = parameters.count(method.spec, place)
-    return (method.spec.label, place.place), count.adjustments
+    count = parameters.count(method, place)
+    return (method.label, place.place), count.adjustments
 
 
 def _trains_with_engine(method: ResolvedMethod) -> None:
@@ -84,9 +93,9 @@ def _has_extractor(name: str, wanted: str) -> None:
         raise UserError(unknown(f"extractor of {name}", wanted, known))
 
 
-def _trains_on_own(train: DataSet, resolved: Resolved, path: Path) -> None:
+def _trains_on_own(train: DataSet, tests: Mapping[str, DataSet], path: Path) -> None:
     """Refuse a file of the user's that is a test set, or too short to train and validate on."""
-    for name, test in resolved.tests.items():
+    for name, test in tests.items():
         if train.sha256 == test.sha256:
             raise UserError(f"--train-data {path}: that is what {name} tests on.")
     if len(train.rows) < FEWEST_TRAINING_ROWS:

@@ -39,10 +39,10 @@ class Faults:
         return made
 
     def raise_if_any(self) -> None:
-        """Report all faults in one message.
+        """Report all faults in one message, each once: groups of a request may share one.
 
         Raises:
             UserError: There are any.
         """
         if self.found:
-            raise UserError("\n".join(self.found))
+            raise UserError("\n".join(dict.fromkeys(self.found)))

@@ -47,18 +47,29 @@ class MethodRequest:
 
 
 @dataclass(frozen=True)
+class Tasks:
+    """Benchmarks of one group, in its order: what one run is tested on.
+
+    Attributes:
+        group: Empty if the tasks could not be read.
+    """
+
+    group: str = ""
+    benchmarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Parsed:
     """A request in names and values, each of which exists or is well formed.
 
     Attributes:
-        group: Empty if the tasks could not be read.
+        tasks: At least one; a run is of one of them.
         settings: The values of the assignments, by section and field.
     """
 
     methods: tuple[MethodRequest, ...]
     backbones: tuple[str, ...]
-    group: str
-    benchmarks: tuple[str, ...]
+    tasks: tuple[Tasks, ...]
     seeds: tuple[int, ...]
     settings: tuple[tuple[str, Any], ...]
 
@@ -68,12 +79,10 @@ def parse(request: Request, faults: Faults) -> Parsed:
     faults.of(lambda: _check_files(split_names(request.methods)))
     faults.of(lambda: _check_files(split_names(request.tasks)))
     methods = faults.each(parse_methods, split_names(request.methods) or [""])
-    group, benchmarks = faults.of(lambda: parse_tasks(request.tasks)) or ("", ())
     return Parsed(
         methods=tuple(method for several in methods for method in several),
         backbones=tuple(split_names(request.backbones) or [""]),
-        group=group,
-        benchmarks=benchmarks,
+        tasks=faults.of(lambda: parse_tasks(request.tasks)) or (Tasks(),),
         seeds=faults.of(lambda: parse_seeds(request.seeds)) or (),
         settings=tuple(faults.each(parse_assignment, request.settings)),
     )
@@ -184,10 +193,11 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return PAPER_SEEDS[: numbers[0]]
 
 
-def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
-    """Parse a group, or benchmarks of one group, into the group and the benchmarks.
+def parse_tasks(text: str) -> tuple[Tasks, ...]:
+    """Parse groups and benchmarks into the benchmarks of each group, in the order typed.
 
-    A benchmark may be the path of its file. Those that are in no group are one of their own.
+    A benchmark may be the path of its file. One that is in two groups is of the first by name:
+    the other is had by its own name. Those that are in no group are one of their own.
     """
     wanted = [_task(name) for name in split_names(text)]
     groups, benchmarks = plugins.names("groups"), plugins.names("tasks")
@@ -195,19 +205,16 @@ def parse_tasks(text: str) -> tuple[str, tuple[str, ...]]:
     if wrong or not wanted:
         known = [*groups, *benchmarks]
         raise UserError("\n".join(unknown("task", name, known) for name in wrong or [text]))
-    chosen: dict[str, None] = {}
-    for name in wanted:
-        chosen |= dict.fromkeys(plugins.group(name).benchmarks if name in groups else [name])
-    owners = {name if name in groups else plugins.group_of(name) for name in wanted}
-    if owners.isdisjoint(groups):
-        owners = {"+".join(sorted(owners))}
-    if len(owners) > 1:
-        raise UserError(
-            f"--tasks {text}: these belong to {len(owners)} groups ({', '.join(sorted(owners))}), "
-            "each with a training set of its own. Run the groups one by one."
-        )
-    group = owners.pop()
-    return group, tuple(name for name in plugins.group(group).benchmarks if name in chosen)
+    owners = {name: name if name in groups else plugins.group_of(name) for name in wanted}
+    alone = "+".join(sorted({owner for owner in owners.values() if owner not in groups}))
+    chosen: dict[str, set[str]] = {}
+    for name, owner in owners.items():
+        members = plugins.group(name).benchmarks if name in groups else [name]
+        chosen.setdefault(owner if owner in groups else alone, set()).update(members)
+    return tuple(
+        Tasks(group, tuple(name for name in plugins.group(group).benchmarks if name in members))
+        for group, members in chosen.items()
+    )
 
 
 def _task(text: str) -> str:

@@ -1,6 +1,6 @@
 """From a request to planned runs, in four steps: parse, resolve, check, expand."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Literal
@@ -12,9 +12,9 @@ from harness.planning.checks import Adjustments, check
 from harness.planning.faults import Faults
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
-from harness.planning.resolve import Resolved, resolve
+from harness.planning.resolve import Resolved, ResolvedTasks, resolve
 from harness.planning.source import task_source, texts
-from harness.spec.planned import PlannedRun, PluginFile
+from harness.spec.planned import Located, PlannedRun, PluginFile
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Precision, Seeds, Spec
 from tasks.data.sets import DataSet
@@ -37,29 +37,43 @@ def plan(request: Request) -> list[PlannedRun]:
 def expand(
     parsed: Parsed, resolved: Resolved, adjustments: Adjustments, request: Request
 ) -> list[PlannedRun]:
-    """Multiply methods, backbones, folds and seeds out; equal specs become one run.
+    """Multiply groups, methods, backbones, folds and seeds out; equal specs become one run.
 
     Seeds are outermost: an interrupted grid is still a fair comparison. A method without training
     has one run for all seeds.
     """
-    assert resolved.settings
-    assert resolved.train
-    settings, train = resolved.settings, _described(resolved.train)
-    tests = {name: _described(test) for name, test in resolved.tests.items()}
-    sources = task_sources(parsed)
-    benchmark_files = own_files("tasks", parsed.benchmarks)
-    folds = range(plugins.group(parsed.group).folds) or [None]
+    runs = [
+        run
+        for tasks in resolved.tasks
+        for run in _of_group(tasks, parsed.seeds, resolved.places, adjustments, request)
+    ]
+    return sorted(runs, key=lambda run: parsed.seeds.index(run.spec.seeds.init))
+
+
+def _of_group(
+    tasks: ResolvedTasks,
+    seeds: Sequence[int],
+    places: Sequence[Located],
+    adjustments: Adjustments,
+    request: Request,
+) -> list[PlannedRun]:
+    """Multiply the runs of one group out."""
+    assert tasks.settings
+    assert tasks.train
+    settings, train = tasks.settings, _described(tasks.train)
+    tests = {name: _described(test) for name, test in tasks.tests.items()}
+    sources = task_sources(tasks.group, tasks.tests)
+    benchmark_files = own_files("tasks", tasks.tests)
+    folds = range(plugins.group(tasks.group).folds) or [None]
     runs = {}
-    for seed, fold, place, method in product(
-        parsed.seeds, folds, resolved.places, resolved.methods
-    ):
-        if seed != parsed.seeds[0] and not plugins.method(method.spec.name).trains:
+    for seed, fold, place, method in product(seeds, folds, places, tasks.methods):
+        if seed != seeds[0] and not plugins.method(method.spec.name).trains:
             continue
         weights, adapter = _precision(method.recipe)
         spec = Spec(
             method=method.spec,
             backbone=place.backbone,
-            group=parsed.group,
+            group=tasks.group,
             train_data=train,
             tests=tests,
             fold=fold,
@@ -88,10 +102,10 @@ def expand(
     return list(runs.values())
 
 
-def task_sources(parsed: Parsed) -> dict[str, str]:
+def task_sources(group: str, benchmarks: Iterable[str]) -> dict[str, str]:
     """Hash the sources of the benchmarks, and of the group, that are no part of the harness."""
-    named: list[tuple[plugins.Kind, str]] = [("tasks", name) for name in parsed.benchmarks]
-    named += [("groups", parsed.group)]
+    named: list[tuple[plugins.Kind, str]] = [("tasks", name) for name in benchmarks]
+    named += [("groups", group)]
     found = {f"{kind}/{name}": task_source(kind, name) for kind, name in named}
     return {name: source for name, source in found.items() if source}
 

@@ -1,5 +1,6 @@
 """Whether the prompts of a protocol can be written for what a request stands for."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import TemplateError
@@ -8,7 +9,6 @@ from transformers import AutoTokenizer
 from harness.errors import UserError
 from harness.planning.faults import Faults
 from harness.planning.request import Request
-from harness.planning.resolve import Resolved
 from harness.spec.planned import Located
 from harness.spec.protocol import Protocol
 from tasks.contract import Row
@@ -17,14 +17,18 @@ from tasks.data.sets import DataSet
 ANY = Row(0, "A question", "An answer", "")
 
 
-def check(resolved: Resolved, request: Request, faults: Faults) -> None:
+def check(
+    protocol: Protocol,
+    train: DataSet | None,
+    places: Sequence[Located],
+    request: Request,
+    faults: Faults,
+) -> None:
     """Look for enough examples among the training rows, and for a chat template that takes them."""
-    assert resolved.settings
-    protocol, train = resolved.settings.protocol, resolved.train
     if protocol.shots and train:
         faults.of(lambda: _has_examples(protocol.shots, train, request.train_limit))
     if protocol.chat:
-        faults.each(lambda place: _takes_chat(place, protocol), resolved.places)
+        faults.each(lambda place: _takes_chat(place, protocol), places)
 
 
 def _has_examples(shots: int, train: DataSet, limit: int | None) -> None:

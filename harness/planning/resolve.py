@@ -8,7 +8,7 @@ from harness.errors import UserError
 from harness.planning import parameters
 from harness.planning.faults import Faults
 from harness.planning.methods import complete
-from harness.planning.parse import MethodRequest, Parsed
+from harness.planning.parse import MethodRequest, Parsed, Tasks
 from harness.planning.request import Request
 from harness.planning.settings import Settings, make_settings
 from harness.spec.planned import Located, Provenance
@@ -27,39 +27,64 @@ class ResolvedMethod:
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """What a request stands for, as far as it could be found.
+class ResolvedTasks:
+    """What the runs of one group are trained and tested on, and how.
 
     Attributes:
+        group: Empty if the tasks could not be read.
         tests: The test sets by benchmark.
         train: What the group trains on; None if it could not be read.
         settings: None if an assignment was wrong.
+        methods: As they are trained on this group.
     """
 
-    methods: tuple[ResolvedMethod, ...]
-    places: tuple[Located, ...]
+    group: str
     tests: Mapping[str, DataSet]
     train: DataSet | None
     settings: Settings | None
+    methods: tuple[ResolvedMethod, ...]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What a request stands for, as far as it could be found; what each group has is in `tasks`."""
+
+    methods: tuple[MethodSpec, ...]
+    places: tuple[Located, ...]
+    tasks: tuple[ResolvedTasks, ...]
 
 
 def resolve(parsed: Parsed, request: Request, faults: Faults) -> Resolved:
     """Find what the names of a request stand for; read and check the data files."""
     if request.data is not None and not request.data.is_dir():
         faults.add(f"--data {request.data}: no such folder.")
-        parsed = replace(parsed, group="", benchmarks=())
+        parsed = replace(parsed, tasks=(Tasks(),))
     located = faults.each(backbones.locate, parsed.backbones)
     places = faults.of(lambda: backbones.told_apart(located)) or []
     specs = faults.each(lambda method: (method, _completed(method, places)), parsed.methods)
-    settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, parsed.group))
-    tests = _tests(parsed, request, faults)
-    methods = [] if settings is None else _planned(specs, settings, faults)
     return Resolved(
-        methods=tuple(methods),
+        methods=tuple(spec for _, spec in specs),
         places=tuple(places),
+        tasks=tuple(_tasks(tasks, parsed, specs, request, faults) for tasks in parsed.tasks),
+    )
+
+
+def _tasks(
+    tasks: Tasks,
+    parsed: Parsed,
+    specs: Sequence[tuple[MethodRequest, MethodSpec]],
+    request: Request,
+    faults: Faults,
+) -> ResolvedTasks:
+    """Find what the runs of one group are trained and tested on, and how."""
+    settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, tasks.group))
+    tests = _tests(tasks, request, faults)
+    return ResolvedTasks(
+        group=tasks.group,
         tests=tests,
-        train=_train(parsed, request, tests, faults),
+        train=_train(tasks.group, request, tests, faults),
         settings=settings,
+        methods=() if settings is None else tuple(_planned(specs, settings, faults)),
     )
 
 
@@ -91,7 +116,7 @@ def _planned(
     return faults.each(planned, specs)
 
 
-def _tests(parsed: Parsed, request: Request, faults: Faults) -> dict[str, DataSet]:
+def _tests(tasks: Tasks, request: Request, faults: Faults) -> dict[str, DataSet]:
     """Read the test sets; where folds need all of them, say what could be run without the rest."""
 
     def test_set(name: str) -> tuple[str, DataSet]:
@@ -102,34 +127,34 @@ def _tests(parsed: Parsed, request: Request, faults: Faults) -> dict[str, DataSe
             )
         return name, found
 
-    tests = dict(faults.each(test_set, parsed.benchmarks))
-    if 0 < len(tests) < len(parsed.benchmarks) and plugins.group(parsed.group).folds:
+    tests = dict(faults.each(test_set, tasks.benchmarks))
+    if 0 < len(tests) < len(tasks.benchmarks) and plugins.group(tasks.group).folds:
         faults.add(f"Without what is missing: --tasks {','.join(tests)}")
     return tests
 
 
 def _train(
-    parsed: Parsed, request: Request, tests: Mapping[str, DataSet], faults: Faults
+    name: str, request: Request, tests: Mapping[str, DataSet], faults: Faults
 ) -> DataSet | None:
-    """Read what the group trains on; with folds, the rows of its own sets."""
-    if not parsed.group:
+    """Read what the group `name` trains on; with folds, the rows of its own sets."""
+    if not name:
         return None
-    group = plugins.group(parsed.group)
+    group = plugins.group(name)
     if not group.folds:
-        benchmarks = [plugins.benchmark(name) for name in group.benchmarks]
+        benchmarks = [plugins.benchmark(one) for one in group.benchmarks]
         generated = request.data is None and any(one.sample for one in benchmarks)
         if not (generated or group.train or request.train_data):
             faults.add(
-                f"{parsed.group} has no training set: name a file with --train-data FILE, or give "
+                f"{name} has no training set: name a file with --train-data FILE, or give "
                 "the benchmark a field `train`."
             )
             return None
         return faults.of(
-            lambda: training_set(parsed.group, group, benchmarks, request.data, request.train_data)
+            lambda: training_set(name, group, benchmarks, request.data, request.train_data)
         )
     if request.train_data:
         faults.add(
-            f"--train-data {request.train_data}: {parsed.group} trains on the rows of its own "
+            f"--train-data {request.train_data}: {name} trains on the rows of its own "
             "sets, those of the other folds."
         )
     return pooled(group, tests) if tests else None

@@ -88,7 +88,7 @@ def test_the_same_command_again_runs_nothing_and_says_so(harness: Command, place
     again = harness(place, *GRID)
     assert again.returncode == 0
     assert "0 runs finished" in again.stdout
-    assert "4 were in the store already and were not run again" in again.stdout
+    assert "4 were stored before and not run again" in again.stdout
     changed = {path.name for path, when in before.items() if path.stat().st_mtime_ns != when}
     assert not {name for name in changed if not name.startswith("harness.db")}
 
@@ -142,7 +142,7 @@ def test_a_spec_gives_the_same_generations_and_scores_in_another_store(
 
 def test_the_store_is_rebuilt_from_the_run_folders(harness: Command, place: Path) -> None:
     rebuilt = harness(place, "reindex", "--store", "rebuilt.db")
-    assert rebuilt.stdout == "4 runs of runs are in rebuilt.db.\n"
+    assert rebuilt.stdout == "4 runs of runs indexed in rebuilt.db.\n"
     histories = [
         harness(place, "history", "--store", s).stdout for s in ("harness.db", "rebuilt.db")
     ]
@@ -160,8 +160,8 @@ def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(
     kept = [folder / "training.json", folder / "generations" / "gsm8k.jsonl.gz"]
     before = [path.stat().st_mtime_ns for path in kept]
     done = harness(tmp_path, *GRID)
-    assert "1 runs finished" in done.stdout
-    assert "3 were in the store already" in done.stdout
+    assert "1 run finished" in done.stdout
+    assert "3 were stored before" in done.stdout
     assert [path.stat().st_mtime_ns for path in kept] == before
     result = json.loads((folder / "result.json").read_text())
     assert result["resumed"]

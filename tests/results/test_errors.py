@@ -48,6 +48,7 @@ LORA = ["alpha_pattern", "lora_alpha", "lora_dropout", "r", "rank_pattern"]
         ("lroa", ["dora", "lora", "rosa"], "lora"),
         ("rsoa", ["dora", "lora", "rosa"], "rosa"),
         ("train.rl", SETTINGS, "train.lr"),
+        ("swamp", ["mawps", "svamp"], "svamp"),
     ],
 )
 def test_case_section_and_synonyms_of_a_name_do_not_matter(

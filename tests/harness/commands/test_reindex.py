@@ -17,7 +17,7 @@ FORMAT_1 = Path(__file__).parents[2] / "results" / "runfolder" / "format_1"
 def test_folders_of_format_1_are_taken_where_they_lie(harness: Command, tmp_path: Path) -> None:
     done = harness(tmp_path, "reindex", "--runs", str(FORMAT_1))
     assert done.returncode == 0, done.stderr
-    assert f"4 runs of {FORMAT_1} are in harness.db." in done.stdout
+    assert f"4 runs of {FORMAT_1} indexed in harness.db." in done.stdout
     runs = {run.run_id: run for run in Reader(tmp_path / "harness.db").runs()}
     assert runs == {folder.path.name: record_of(folder) for folder in folders(FORMAT_1)}
 
@@ -35,4 +35,4 @@ def test_a_damaged_folder_is_left_out_and_named_and_the_others_are_taken(
     assert f"{damaged.path.name}: left out: " in done.stdout
     assert "result.json is damaged" in done.stdout
     assert "Upgrade the harness." in done.stdout
-    assert "2 runs of runs are in harness.db." in done.stdout
+    assert "2 runs of runs indexed in harness.db." in done.stdout

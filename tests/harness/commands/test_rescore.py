@@ -91,7 +91,7 @@ def test_edited_generations_give_other_scores_in_the_store_and_in_the_run_folder
     for count in (3, 1):
         answer(scored, *right(count))
         done = harness(tmp_path, "rescore")
-        assert "1 runs of runs are rescored in harness.db." in done.stdout
+        assert "1 run of runs rescored in harness.db." in done.stdout
         assert f"-> {count / len(GOLD)}" in done.stdout
         (run,) = stored(tmp_path)
         assert accuracy(run) == accuracy(record_of(scored)) == count / len(GOLD)
@@ -136,7 +136,7 @@ def test_only_scores_and_flags_change(
 def test_rescored_without_a_change_nothing_is_said_to_change(
     scored: RunFolder, harness: Command, tmp_path: Path
 ) -> None:
-    assert harness(tmp_path, "rescore").stdout == "1 runs of runs are rescored in harness.db.\n"
+    assert harness(tmp_path, "rescore").stdout == "1 run of runs rescored in harness.db.\n"
     assert len(stored(tmp_path)) == 1
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_lacks_generations_is_left_as_it_is_and_named_and_the_others_
     (without.path / "generations" / "gsm8k.jsonl.gz").unlink()
     said = refused(harness, tmp_path, without)
     assert "gsm8k.jsonl.gz is missing." in said
-    assert "1 runs of runs are rescored" in said
+    assert "1 run of runs rescored" in said
     assert [accuracy(run) for run in stored(tmp_path)] == [3 / 4]
 
 
@@ -234,7 +234,7 @@ def test_runs_of_format_1_are_left_as_they_are_and_named(harness: Command, tmp_p
     # The fourth run failed: it has nothing to score.
     assert len(lines) == 3
     assert f"runs/{name}: left as it is" in said
-    assert "0 runs of runs are rescored" in said
+    assert "0 runs of runs rescored" in said
 
 
 def test_runs_without_a_result_are_none_to_score(
@@ -243,7 +243,7 @@ def test_runs_without_a_result_are_none_to_score(
     folder = make()
     (folder.path / "result.json").unlink()
     folder.note_failure("ended by SIGKILL")
-    assert harness(tmp_path, "rescore").stdout.startswith("0 runs of runs are rescored")
+    assert harness(tmp_path, "rescore").stdout.startswith("0 runs of runs rescored")
 
 
 def test_a_folder_that_is_not_there_is_an_error_with_advice(

@@ -69,7 +69,7 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
 
     mine.rename(tmp_path / "moved")
     again = program(tmp_path, *(word.replace("my/", "moved/") for word in grid), "--dry-run")
-    assert "1 runs, 0 to do." in again.stdout, again.stderr
+    assert "1 run, 0 to do." in again.stdout, again.stderr
 
 
 def test_name_and_content_of_a_method_and_of_what_it_imports_name_the_run(mine: Path) -> None:
@@ -237,9 +237,14 @@ def test_own_benchmarks_train_together_on_a_file_of_the_users(
     assert "trained on rows.json, a file of the user's" in done.stdout
 
 
-def test_own_benchmarks_and_those_of_a_group_are_refused_together(mine: Path) -> None:
-    with pytest.raises(UserError, match=r"belong to 2 groups \(math, zoo\)"):
-        planned(mine, "lora", f"gsm8k,{mine / 'zoo.py'}")
+def test_an_own_benchmark_stands_beside_those_of_a_group(mine: Path) -> None:
+    place = mine / "zoo.py"
+    math, zoo = plan(Request(methods="base", tasks=f"gsm8k,{place}"))
+    assert [(run.spec.group, [*run.spec.tests]) for run in (math, zoo)] == [
+        ("math", ["gsm8k"]),
+        ("zoo", ["zoo"]),
+    ]
+    assert [[file.path for file in run.files] for run in (math, zoo)] == [[], [str(place)]]
 
 
 def test_a_file_in_the_place_of_another_takes_its_name(mine: Path, tmp_path: Path) -> None:

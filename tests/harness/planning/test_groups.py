@@ -101,5 +101,5 @@ def test_rescoring_gives_the_scores_of_the_run(harness: Command, places: dict[st
     for place in places.values():
         before = scores(place)
         done = harness(place, "rescore")
-        assert done.stdout == "1 runs of runs are rescored in harness.db.\n"
+        assert done.stdout == "1 run of runs rescored in harness.db.\n"
         assert scores(place) == before

@@ -10,6 +10,7 @@ from harness.errors import UserError
 from harness.planning.parse import (
     PAPER_SEEDS,
     MethodRequest,
+    Tasks,
     parse_method,
     parse_seeds,
     parse_tasks,
@@ -116,7 +117,34 @@ def test_a_seed_that_no_store_can_hold_is_refused() -> None:
 def test_tasks_are_the_benchmarks_of_one_group_in_its_order(
     text: str, benchmarks: tuple[str, ...]
 ) -> None:
-    assert parse_tasks(text) == ("math", benchmarks)
+    assert parse_tasks(text) == (Tasks("math", benchmarks),)
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("commonsense,math", ("commonsense", "math")),
+        ("math,commonsense", ("math", "commonsense")),
+        ("boolq,svamp,piqa,gsm8k", ("commonsense", "math")),
+        ("gsm8k,convai2,math", ("math", "dialogue")),
+    ],
+)
+def test_tasks_of_several_groups_are_those_of_each_in_the_order_typed(
+    text: str, groups: tuple[str, ...]
+) -> None:
+    names = text.split(",")
+    assert tuple(tasks.group for tasks in parse_tasks(text)) == groups
+    for tasks in parse_tasks(text):
+        own = plugins.group(tasks.group).benchmarks
+        wanted = own if tasks.group in names else [name for name in own if name in names]
+        assert tasks.benchmarks == tuple(wanted)
+
+
+def test_a_benchmark_of_two_groups_is_of_the_first_by_name_and_of_the_other_by_its_name() -> None:
+    # GSM8K is in math and in metamath.
+    assert parse_tasks("gsm8k") == (Tasks("math", ("gsm8k",)),)
+    assert parse_tasks("metamath") == (Tasks("metamath", ("gsm8k",)),)
+    assert [tasks.group for tasks in parse_tasks("metamath,gsm8k")] == ["metamath", "math"]
 
 
 def test_every_unknown_task_is_named_with_its_nearest() -> None:
@@ -138,12 +166,12 @@ group = Group(title="Other", benchmarks=("theirs",), train=(), sample_rows=10)
 """
 
 
-def test_benchmarks_of_two_groups_are_refused(install: Callable[..., Path]) -> None:
+def test_a_benchmark_of_a_guests_group_stands_beside_ours(install: Callable[..., Path]) -> None:
     install(
         "[harness.tasks]\ntheirs = extra.b:b\n[harness.groups]\nother = extra.g:group\n", g=GROUP
     )
-    with pytest.raises(UserError, match=r"belong to 2 groups \(math, other\).*one by one"):
-        parse_tasks("gsm8k,theirs")
+    ours, theirs = parse_tasks("gsm8k,theirs")
+    assert (ours, theirs) == (Tasks("math", ("gsm8k",)), Tasks("other", ("theirs",)))
 
 
 def test_a_benchmark_of_no_group_is_refused(install: Callable[..., Path]) -> None:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,24 @@ def test_the_seed_is_outermost_then_backbone_then_method(
         for method in ("lora", "dypam")
     ]
     assert len(set(ids(jobs))) == 8
+
+
+def test_each_group_is_planned_as_it_is_alone_with_the_seed_outermost(asked: Request) -> None:
+    groups = ("math", "commonsense")
+    together = plan(replace(asked, tasks="gsm8k,commonsense"))
+    alone = [plan(replace(asked, tasks=tasks)) for tasks in ("gsm8k", "commonsense")]
+    assert sorted(ids(together)) == sorted(ids([*alone[0], *alone[1]]))
+    assert [(run.spec.seeds.init, run.spec.group) for run in together] == [
+        (seed, group) for seed in (2333, 1000) for group in groups for _ in ("lora", "dypam")
+    ]
+
+
+def test_a_file_to_train_on_is_that_of_every_group(asked: Request, tmp_path: Path) -> None:
+    rows = [{"instruction": f"{n} + 1?", "output": f"It is {n + 1}."} for n in range(30)]
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    runs = plan(replace(asked, tasks="gsm8k,boolq", train_data=tmp_path / "mine.json"))
+    assert {run.spec.group for run in runs} == {"math", "commonsense"}
+    assert {run.spec.train_data.title for run in runs} == {"mine.json"}
 
 
 def test_the_same_run_asked_for_twice_is_one_run(asked: Request) -> None:
@@ -136,6 +155,19 @@ def test_all_faults_of_a_request_are_in_one_message(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         plan(replace(REQUEST, **FAULTY, backbones=f"{tmp_path},tinny"))
     assert [fault for fault in FAULTS if fault not in str(error.value)] == []
+
+
+def test_the_faults_of_all_groups_are_in_one_message_and_what_they_share_once(
+    asked: Request, tmp_path: Path
+) -> None:
+    faulty = replace(asked, tasks="gsm8k,boolq", data=tmp_path, settings=["train.lrr=1"])
+    with pytest.raises(UserError) as error:
+        plan(faulty)
+    message = str(error.value)
+    for words in ("'train.lrr' is not a known", "GSM8K test set:", "BoolQ test set:"):
+        assert message.count(words) == 1, words
+    assert "\n  Math10K:" in message
+    assert "\n  Commonsense15K:" in message
 
 
 def test_a_fault_of_the_data_is_reported_with_the_others(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness import plugins
-from harness.planning.parse import parse_tasks
+from harness.planning.parse import Tasks, parse_tasks
 
 Command = Callable[..., Any]
 
@@ -164,10 +164,10 @@ def test_a_guest_that_is_asked_for_by_name_is_refused_in_one_line(
 
 
 def test_a_group_of_a_guest_takes_no_benchmark_away(wrong: None) -> None:
-    assert parse_tasks("gsm8k") == ("math", ("gsm8k",))
-    assert parse_tasks("svamp") == ("math", ("svamp",))
-    assert parse_tasks("aardvarks") == ("aardvarks", ("gsm8k", "theirs"))
-    assert parse_tasks("theirs") == ("aardvarks", ("theirs",))
+    assert parse_tasks("gsm8k") == (Tasks("math", ("gsm8k",)),)
+    assert parse_tasks("svamp") == (Tasks("math", ("svamp",)),)
+    assert parse_tasks("aardvarks") == (Tasks("aardvarks", ("gsm8k", "theirs")),)
+    assert parse_tasks("theirs") == (Tasks("aardvarks", ("theirs",)),)
 
 
 def test_of_two_distributions_that_offer_one_name_the_second_is_told(
@@ -188,7 +188,7 @@ def test_a_benchmark_of_an_entry_point_alone_runs_to_its_table(
     install: Callable[..., Path], program: Command, tmp_path: Path
 ) -> None:
     install("[harness.tasks]\ntheirs = extra.theirs:benchmark\n", theirs=BENCHMARK)
-    assert parse_tasks("theirs") == ("theirs", ("theirs",))
+    assert parse_tasks("theirs") == (Tasks("theirs", ("theirs",)),)
     done = program(tmp_path, "run", "--methods", "base", "--tasks", "theirs", *SHORT)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("theirs, protocol")

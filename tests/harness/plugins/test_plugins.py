@@ -8,7 +8,7 @@ from harness import plugins
 from harness.commands import catalogue as listing
 from harness.errors import UserError
 from harness.planning import methods as hyperparameters
-from harness.planning.parse import parse_method, parse_tasks
+from harness.planning.parse import Tasks, parse_method, parse_tasks
 from harness.scheduling.executors.local import LocalExecutor
 
 METHOD = '''"""Half LoRA: LoRA of half the rank."""
@@ -76,8 +76,8 @@ def test_another_distribution_adds_plugins_of_every_kind(extra: Path) -> None:
     )
     assert plugins.method("half").configure().r == 12  # type: ignore[attr-defined]
     assert plugins.benchmark("theirs").title == "Theirs"
-    assert parse_tasks("theirs") == ("other", ("theirs",))
-    assert parse_tasks("math")[0] == "math"
+    assert parse_tasks("theirs") == (Tasks("other", ("theirs",)),)
+    assert parse_tasks("math")[0].group == "math"
     assert plugins.names("executors") == ["local", "mine"]
     assert plugins.executor("mine") is LocalExecutor
 

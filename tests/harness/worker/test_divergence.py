@@ -41,7 +41,7 @@ def test_the_run_ends_at_the_step_and_leaves_neither_adapter_nor_answers(place: 
 def test_table_and_summary_name_it_with_step_and_reason(place: Path) -> None:
     printed = (place / "printed.txt").read_text()
     assert "seed 2333 diverged: step 2: the loss is nan" in printed
-    assert "1 runs finished" in printed
+    assert "1 run finished" in printed
     assert f"{diverged(place).name} diverged and is not run again" in printed
 
 
@@ -65,6 +65,6 @@ def test_history_and_show_give_status_and_reason(place: Path, harness: Command) 
 
 def test_rescore_passes_it_over_and_reindex_finds_it(place: Path, harness: Command) -> None:
     done = harness(place, "rescore")
-    assert (done.returncode, "1 runs of" in done.stdout) == (0, True)
+    assert (done.returncode, "1 run of" in done.stdout) == (0, True)
     done = harness(place, "reindex", "--store", "again.db")
     assert (done.returncode, "2 runs of" in done.stdout) == (0, True)
