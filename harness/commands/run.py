@@ -54,10 +54,19 @@ class Done:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables of these runs alone."""
+        """The tables of these runs alone, group by group in the order of the request."""
         own = any(run.provenance.own for run in self.planned)
         tried = any(run.provenance.tries > 1 for run in self.planned)
-        return compared(tables(self.attempts, own_recipes=own, choose=tried))
+        found = [
+            table
+            for group in dict.fromkeys(run.spec.group for run in self.planned)
+            for table in tables(
+                [run for run in self.attempts if run.group == group],
+                own_recipes=own,
+                choose=tried,
+            )
+        ]
+        return compared(found)
 
 
 def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from results.analysis.averages import averages, finite, not_finite
-from results.analysis.metrics import Metric, metric
+from results.analysis.metrics import NOTHING, Metric, metric
+from results.analysis.runs.selection import benchmarks
 from results.record import POOLED, Run, Score
 
 PLAIN = "accuracy"
@@ -67,14 +68,20 @@ class Columns:
 
 def columns(of: Metric, runs: Sequence[Run], clean: bool) -> Columns:
     """Find the columns of a metric; clean averages stand only beside the plain accuracy."""
-    benchmarks = dict.fromkeys(name for run in runs for name in run.headline(of.name))
+    scored = dict.fromkeys(name for run in runs for name in run.headline(of.name))
     with_clean = clean and of.name == PLAIN
     return Columns(
         metric=of,
-        benchmarks=tuple(name for name in benchmarks if name != POOLED),
-        pooled=POOLED in benchmarks,
+        benchmarks=tuple(name for name in scored if name != POOLED),
+        pooled=POOLED in scored,
         clean=frozenset(name for run in runs for name in _clean(run)) if with_clean else None,
     )
+
+
+def unfinished(runs: Sequence[Run]) -> Columns:
+    """Find the columns of a table in which no run finished: what the runs were planned for."""
+    planned = dict.fromkeys(name for run in runs for name in benchmarks(run))
+    return Columns(metric=NOTHING, benchmarks=tuple(planned), pooled=False, clean=None)
 
 
 def _clean(run: Run) -> dict[str, Score]:

@@ -34,6 +34,10 @@ class Metric:
         return log(value) if self.logarithm else value
 
 
+NOTHING = Metric("none", "no run finished")
+"""In place of a metric where no run has a score."""
+
+
 def metric(name: str) -> Metric:
     """Find what is known of a metric; an unknown one is printed as it is, and higher is better.
 

@@ -98,7 +98,7 @@ class Comparable:
 
     conditions: Conditions
     runs: tuple[Run, ...]
-    """The finished ones, the newest first; not all of them count."""
+    """The finished ones, the newest first; not all of them count. None where nothing finished."""
     folds: tuple[int | None, ...]
     """Those that any run that counts has, so (None,) without cross-validation."""
     backbones: Mapping[str, tuple[Series, ...]]
@@ -110,12 +110,13 @@ def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparab
     That is group, setting, environment, whether the test rows are those of a fold and, unless
     each method has its own, the recipe. Runs that differ in any of these never share a table,
     hence never an average or a test. Untrained runs belong to every recipe. What did not finish
-    stands beside what did; alone it makes no table.
+    stands beside what did; where nothing finished, it stands alone.
     """
     newest_first = sorted(runs, key=lambda run: (run.started, run.run_id), reverse=True)
     finished = [run for run in newest_first if run.status == "finished"]
     failed = never_finished(newest_first)
-    settings = _grouped(finished, setting_of)
+    # What failed early has no environment, and alone it is compared with nothing.
+    settings = _grouped(finished, setting_of) if finished else _grouped(failed, _planned_setting)
     found = [
         chosen
         for of_setting in settings.values()
@@ -126,9 +127,15 @@ def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparab
     return _told_apart(
         [
             _comparable(chosen, beside(chosen, failed, own_recipes), names, own_recipes)
+            if finished
+            else _comparable([], chosen, names, own_recipes)
             for chosen in found
         ]
     )
+
+
+def _planned_setting(run: Run) -> tuple[str, str, bool]:
+    return run.group, run.setting, run.fold is None
 
 
 def recipe_fields(backbones: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
@@ -165,7 +172,7 @@ def _comparable(
     every = [one for family in series.values() for one in family]
     folds = {run.fold for one in every for run in (*one.runs, *one.failed.values())}
     return Comparable(
-        conditions=_conditions(runs, own_recipes, recipe_fields(series) if own_recipes else ()),
+        conditions=_conditions(runs or failed, own_recipes, recipe_fields(series) if own_recipes else ()),
         runs=tuple(runs),
         folds=tuple(sorted(folds, key=_fold_order)),
         backbones=_labelled(series) if own_recipes else series,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from results.analysis.columns import Columns, columns
+from results.analysis.columns import Columns, columns, unfinished
 from results.analysis.metrics import Metric, metric
 from results.analysis.notes import notes, reason
 from results.analysis.ranking import Candidate, Cell, cells, unranked
@@ -90,6 +90,8 @@ def tables(
 
 
 def _columns(comparable: Comparable, clean: bool) -> list[Columns]:
+    if not comparable.runs:
+        return [unfinished(_failed(comparable))]
     names = unique(run.metrics for run in comparable.runs)
     return [columns(metric(name), comparable.runs, clean) for name in names]
 
@@ -133,7 +135,13 @@ def _seeds(comparable: Comparable) -> tuple[int, ...]:
     """List the seeds that means are over: those of training, if anything was trained."""
     series = [one for family in comparable.backbones.values() for one in family]
     trained = [one for one in series if one.trained]
-    return tuple(sorted({seed for one in trained or series for seed in one.by_seed}))
+    finished = {seed for one in trained or series for seed in one.by_seed}
+    return tuple(sorted(finished or {run.seed for run in _failed(comparable)}))
+
+
+def _failed(comparable: Comparable) -> list[Run]:
+    families = comparable.backbones.values()
+    return [run for family in families for one in family for run in one.failed.values()]
 
 
 def _used(comparable: Comparable) -> list[Run]:

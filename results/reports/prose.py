@@ -71,7 +71,9 @@ def marks(conditions: Conditions) -> str:
 
 
 def environment(conditions: Conditions) -> str:
-    """Say on what stack the runs ran."""
+    """Say on what stack the runs ran, or nothing of runs that ended before it was known."""
+    if not conditions.environment_id:
+        return ""
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
@@ -105,7 +107,7 @@ def test(metric: Metric, *, brief: bool) -> str:
 def notes(table: Table) -> list[str]:
     """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
     made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
-    return [*of_rows(table), *of_scores(table), made]
+    return [*of_rows(table), *of_scores(table), *filter(None, [made])]
 
 
 def of_rows(table: Table) -> list[str]:
