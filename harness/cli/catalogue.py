@@ -6,6 +6,8 @@ import typer
 
 from harness.cli import options
 
+TaskNames = Annotated[str, typer.Argument(help="Groups and benchmarks.")]
+
 data_app = typer.Typer(help="Which data files are there, and whether they are right.")
 
 
@@ -28,14 +30,16 @@ def methods(
 
 
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="One benchmark, in full.")] = None,
+    tasks: Annotated[
+        str | None, typer.Argument(help="Groups and benchmarks; the latter in full.")
+    ] = None,
     wide: options.Wide = False,
     as_json: options.AsJson = False,
 ) -> None:
     """List the groups and their benchmarks."""
     from harness.commands import catalogue
 
-    options.show(catalogue.tasks(name, wide=wide), as_json)
+    options.show(catalogue.tasks(tasks, wide=wide), as_json)
 
 
 def doctor(method: str, as_json: options.AsJson = False) -> None:
@@ -65,11 +69,13 @@ def status(data: options.DataFolder = None, as_json: options.AsJson = False) -> 
 
 
 @data_app.command()
-def fetch(group: str, data: options.DataFolder = None, as_json: options.AsJson = False) -> None:
-    """Download the missing files of a group; an interrupted transfer is continued."""
+def fetch(
+    tasks: TaskNames, data: options.DataFolder = None, as_json: options.AsJson = False
+) -> None:
+    """Download missing files to test and to train on; an interrupted transfer is continued."""
     from harness.commands import data as command
 
-    options.show(command.fetch(group, data), as_json)
+    options.show(command.fetch(tasks, data), as_json)
 
 
 @data_app.command()
@@ -82,12 +88,12 @@ def verify(data: options.DataFolder = None, as_json: options.AsJson = False) -> 
 
 @data_app.command()
 def contamination(
-    group: str,
+    tasks: TaskNames,
     data: options.DataFolder = None,
     train_data: options.TrainData = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Count test rows of a group in its training set, and questions that benchmarks share."""
+    """Count test rows in the training set of their group, and questions that benchmarks share."""
     from harness.commands import data as command
 
-    options.show(command.contaminated(group, data, train_data), as_json)
+    options.show(command.contaminated(tasks, data, train_data), as_json)

@@ -107,7 +107,7 @@ def grid(
 
     Args:
         methods: Such as "dypam,lora[r=64,train.lr=2e-4]", or "all".
-        tasks: A group, or benchmarks of one group.
+        tasks: Groups and benchmarks; each group trains runs of its own.
         backbones: `tiny`, folders, hub repositories.
         seeds: How many of the papers' five seeds, or which seeds.
         settings: Fields of recipe, batch plan, protocol or memory, such as {"train.lr": 5e-4}.
@@ -115,7 +115,7 @@ def grid(
         train_limit: Training rows.
         data: Folder of the real data; samples without it.
         protocol: The name of a protocol.
-        train_data: A training file instead of the group's own.
+        train_data: A training file instead of each group's own.
         store: Database: a file or a SQLAlchemy URL.
         runs: Folder of the run folders.
         slots: Runs at a time: GPUs, or shares of the cores.
@@ -143,7 +143,7 @@ def grid(
 
 def table(
     store: str | Path = "harness.db",
-    tasks: str | None = None,
+    tasks: Names | None = None,
     *,
     clean: bool = False,
     own_recipes: bool = False,
@@ -152,7 +152,7 @@ def table(
 
     Args:
         store: Database: a file or a SQLAlchemy URL.
-        tasks: Only this group.
+        tasks: Only these groups and benchmarks.
         clean: Also average over the test rows that are not in the training set.
         own_recipes: Compare methods that were trained by recipes of their own.
 
@@ -160,8 +160,9 @@ def table(
         UserError: No finished run is stored.
         ResultsError: There is no such store.
     """
+    names = None if tasks is None else _listed(tasks)
     return Tables(
-        tuple(stored.of_finished(str(store), tasks, clean=clean, own_recipes=own_recipes))
+        tuple(stored.of_finished(str(store), names, clean=clean, own_recipes=own_recipes))
     )
 
 

@@ -20,7 +20,7 @@ DataFolder = Annotated[
 ]
 TrainData = Annotated[
     Path | None,
-    typer.Option("--train-data", help="A training file instead of the group's own."),
+    typer.Option("--train-data", help="A training file instead of each group's own."),
 ]
 Wide = Annotated[bool, typer.Option("--wide", help="Let tables be wider than 100 characters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -28,7 +28,13 @@ def run(
     methods: Annotated[
         str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4|1e-3]", or "all".')
     ],
-    tasks: Annotated[str, typer.Option(help="A group, or benchmarks of one group.")],
+    tasks: Annotated[
+        str,
+        typer.Option(
+            help="Groups and benchmarks; each group trains runs of its own. A benchmark of two "
+            "groups runs in the first by name."
+        ),
+    ],
     backbones: Annotated[
         str, typer.Option(help="`tiny`, folders, hub repositories; or NAME=PATH.")
     ] = "tiny",

@@ -66,15 +66,14 @@ def _silent(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [f"{plugins.called('methods', name)} has no docstring." for name in silent]
 
 
-def tasks(name: str | None, *, wide: bool = False) -> Report:
-    """List all benchmarks by group, or show one, which may be the path of its file."""
-    if name and name.endswith(plugins.FILE):
-        name = plugins.add("tasks", Path(name))
-    names, groups = plugins.names("tasks"), plugins.groups()
-    if name is not None and name not in {*names, *groups}:
-        raise UserError(unknown("task", name, [*groups, *names]))
-    if name in plugins.faults("tasks"):
-        raise UserError(plugins.faults("tasks")[name])
+def tasks(named: str | None, *, wide: bool = False) -> Report:
+    """List all benchmarks by group, or only some groups and benchmarks, these in full."""
+    from harness.planning.parse import task_names  # noqa: PLC0415 (start-up time)
+
+    wanted = [] if named is None else task_names(named)
+    faults = plugins.faults("groups") | plugins.faults("tasks")
+    if wrong := [name for name in wanted if name in faults]:
+        raise UserError("\n".join(faults[name] for name in wrong))
     rows = [
         {
             "group": group,
@@ -85,15 +84,17 @@ def tasks(name: str | None, *, wide: bool = False) -> Report:
             "extractors": ", ".join(plugins.benchmark(one).extractors) or None,
             "licence": plugins.benchmark(one).file.licence,
         }
-        for group in groups
+        for group in plugins.groups()
         for one in plugins.group(group).benchmarks
-        if name in (None, one, group)
+        if not wanted or {one, group} & {*wanted}
     ]
     shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
-    described = f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
-    text = table(shown, wide=wide) + described
+    described = [
+        plugins.docstring("tasks", name) for name in wanted if name in plugins.names("tasks")
+    ]
+    text = "\n\n".join([table(shown, wide=wide), *described])
     value = [{**row, **_source(str(row["benchmark"]))} for row in rows]
-    return Report(text, value, notes=[] if name else plugins.notes("tasks", "groups"))
+    return Report(text, value, notes=[] if wanted else plugins.notes("tasks", "groups"))
 
 
 def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The commands of `harness data`: status, verify, fetch and contamination."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +10,9 @@ from rich.progress import DownloadColumn, Progress, TextColumn, TimeRemainingCol
 
 from harness import plugins
 from harness.commands.report import Report, table
-from harness.errors import UserError, unknown
+from harness.errors import UserError
+from harness.planning.faults import Faults
+from harness.planning.parse import Tasks, parse_tasks
 from harness.scheduling.progress import console
 from tasks.contract import Benchmark, DataFile, Group, Row
 from tasks.data import contamination
@@ -44,7 +46,7 @@ def status(folder: Path | None) -> Report:
     if folder is None:
         return _samples_only()
     _check_folder(folder)
-    known_files = _known_files(_groups())
+    known_files = _known_files(_all_tasks())
     files = [
         {
             "file": known.file.title,
@@ -66,7 +68,7 @@ def status(folder: Path | None) -> Report:
         }
         for row, known in zip(files, known_files, strict=True)
     ]
-    groups = [{"group": name, "can run": _readiness(name, folder)} for name in _groups()]
+    groups = [{"group": name, "can run": _readiness(name, folder)} for name in plugins.groups()]
     return Report(
         f"{table(files)}\n\n{table(groups)}",
         {"files": full, "groups": groups},
@@ -85,7 +87,7 @@ def verify(folder: Path | None) -> Report:
     _check_folder(folder)
     rows = [
         {"file": known.file.title, "for": known.use, "verdict": _verdict(known, path)}
-        for known in _known_files(_groups())
+        for known in _known_files(_all_tasks())
         if (path := locate(known.file, folder))
     ]
     if not rows:
@@ -93,34 +95,46 @@ def verify(folder: Path | None) -> Report:
     return Report(table(rows), rows, all(row["verdict"].startswith("right") for row in rows))
 
 
-def fetch(name: str, folder: Path | None) -> Report:
-    """Fetch the missing published files of a group, and report the outcome for each.
+def fetch(tasks: str, folder: Path | None) -> Report:
+    """Fetch the missing published files of groups and benchmarks, and report each outcome.
 
     Raises:
-        UserError: No folder is given, or there is no such group.
+        UserError: No folder is given, or there is no such group or benchmark.
     """
     if folder is None:
         raise UserError("Where to? Name a folder with --data DIR or HARNESS_DATA.")
     unreachable: set[str | None] = set()
     rows = [
         {"file": known.file.title, "outcome": _fetched(known.file, folder, unreachable)}
-        for known in _known_files([_known_group(name)])
+        for known in _known_files(parse_tasks(tasks))
         if known.file.kind == "published"
     ]
     sound = all(not row["outcome"].startswith("not ") for row in rows)
     return Report("\n".join(f"{row['file']}: {row['outcome']}" for row in rows), rows, sound)
 
 
-def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Report:
-    """Report which test rows of a group are in its training set, and what benchmarks share.
+def contaminated(tasks: str, folder: Path | None, train_data: Path | None) -> Report:
+    """Report which test rows are in the training set of their group, and what benchmarks share.
 
     Raises:
-        UserError: There is no such group or folder, or no test set of the group in the folder.
+        UserError: There is no such group, benchmark or folder, or no test set in the folder.
         DataError: A data file is not what it should be.
     """
-    group = plugins.group(_known_group(name))
     _check_folder(folder)
-    benchmarks = {test: plugins.benchmark(test) for test in group.benchmarks}
+    faults = Faults()
+    found = faults.each(
+        lambda one: (one.group, *_contaminated(one, folder, train_data)), parse_tasks(tasks)
+    )
+    faults.raise_if_any()
+    text = "\n\n".join(text for _, text, _ in found)
+    return Report(text, {group: asdict(report) for group, _, report in found})
+
+
+def _contaminated(
+    tasks: Tasks, folder: Path | None, train_data: Path | None
+) -> tuple[str, contamination.Report]:
+    name, group = tasks.group, plugins.group(tasks.group)
+    benchmarks = {test: plugins.benchmark(test) for test in tasks.benchmarks}
     questions = {
         test: [row.question for row in load_test(test, benchmark, folder).rows]
         for test, benchmark in benchmarks.items()
@@ -132,17 +146,16 @@ def contaminated(name: str, folder: Path | None, train_data: Path | None) -> Rep
         columns = columns_of(benchmarks.values())
         training = load_own(train_data, group, to_train=False, columns=columns).rows
     else:
-        training = _training_rows(name, group, benchmarks, folder)
+        training = _training_rows(name, group, folder)
     report = contamination.report((row.question for row in training), questions)
-    return Report(_contamination_text(name, len(training), report), asdict(report))
+    return _contamination_text(name, len(training), report), report
 
 
-def _training_rows(
-    name: str, group: Group, benchmarks: Mapping[str, Benchmark], folder: Path | None
-) -> tuple[Row, ...]:
+def _training_rows(name: str, group: Group, folder: Path | None) -> tuple[Row, ...]:
     if group.folds:
         return ()  # It trains on its own rows, and its folds keep duplicates together.
-    return load_training(name, group, benchmarks.values(), folder).rows
+    benchmarks = [plugins.benchmark(test) for test in group.benchmarks]
+    return load_training(name, group, benchmarks, folder).rows
 
 
 def _contamination_text(name: str, training_rows: int, report: contamination.Report) -> str:
@@ -166,27 +179,20 @@ def _contamination_text(name: str, training_rows: int, report: contamination.Rep
     return "\n\n".join(texts) or f"No two benchmarks of {name} share a question."
 
 
-def _groups() -> list[str]:
-    return plugins.groups()
+def _all_tasks() -> list[Tasks]:
+    return [Tasks(name, plugins.group(name).benchmarks) for name in plugins.groups()]
 
 
-def _known_group(name: str) -> str:
-    if name not in _groups():
-        raise UserError(unknown("group", name, _groups()))
-    return name
-
-
-def _known_files(groups: Sequence[str]) -> list[KnownFile]:
-    """List the files of some groups; a file of several groups is listed once."""
+def _known_files(several: Iterable[Tasks]) -> list[KnownFile]:
+    """List the files to test and to train on; a file of several groups is listed once."""
     files: dict[DataFile, KnownFile] = {}
-    for name in groups:
-        group = plugins.group(name)
-        for test in group.benchmarks:
+    for tasks in several:
+        for test in tasks.benchmarks:
             benchmark = plugins.benchmark(test)
             for file in benchmark.files:
                 files.setdefault(file, KnownFile(test, file, benchmark))
-        for file in group.train:
-            files.setdefault(file, KnownFile(f"{name} training", file, None))
+        for file in plugins.group(tasks.group).train:
+            files.setdefault(file, KnownFile(f"{tasks.group} training", file, None))
     return list(files.values())
 
 

@@ -196,15 +196,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 def parse_tasks(text: str) -> tuple[Tasks, ...]:
     """Parse groups and benchmarks into the benchmarks of each group, in the order typed.
 
-    A benchmark may be the path of its file. One that is in two groups is of the first by name:
-    the other is had by its own name. Those that are in no group are one of their own.
+    A benchmark that is in two groups is of the first by name: name the other to have it there.
+    Those that are in no group are one of their own.
     """
-    wanted = [_task(name) for name in split_names(text)]
-    groups, benchmarks = plugins.names("groups"), plugins.names("tasks")
-    wrong = [name for name in wanted if name not in {*groups, *benchmarks}]
-    if wrong or not wanted:
-        known = [*groups, *benchmarks]
-        raise UserError("\n".join(unknown("task", name, known) for name in wrong or [text]))
+    wanted, groups = task_names(text), plugins.names("groups")
     owners = {name: name if name in groups else plugins.group_of(name) for name in wanted}
     alone = "+".join(sorted({owner for owner in owners.values() if owner not in groups}))
     chosen: dict[str, set[str]] = {}
@@ -215,6 +210,16 @@ def parse_tasks(text: str) -> tuple[Tasks, ...]:
         Tasks(group, tuple(name for name in plugins.group(group).benchmarks if name in members))
         for group, members in chosen.items()
     )
+
+
+def task_names(text: str) -> list[str]:
+    """Parse groups and benchmarks into their names; a benchmark may be the path of its file."""
+    wanted = [_task(name) for name in split_names(text)]
+    known = [*plugins.names("groups"), *plugins.names("tasks")]
+    wrong = [name for name in wanted if name not in known]
+    if wrong or not wanted:
+        raise UserError("\n".join(unknown("task", name, known) for name in wrong or [text]))
+    return wanted
 
 
 def _task(text: str) -> str:

@@ -14,7 +14,7 @@ class Request:
 
     Attributes:
         methods: Such as "dypam,lora[r=64,train.lr=2e-4]", or "all".
-        tasks: A group, or benchmarks of one group.
+        tasks: Groups and benchmarks.
         backbones: `tiny`, folders, hub repositories.
         seeds: How many, or which.
         settings: Assignments such as "train.lr=5e-4".
@@ -22,7 +22,7 @@ class Request:
         train_limit: Training rows.
         data: Folder of the real data; samples without it.
         protocol: The name of a protocol.
-        train_data: A training file instead of the group's own.
+        train_data: A training file instead of each group's own.
         quantize: How the frozen weights are stored; in full precision if None.
     """
 

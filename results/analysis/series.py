@@ -172,7 +172,9 @@ def _comparable(
     every = [one for family in series.values() for one in family]
     folds = {run.fold for one in every for run in (*one.runs, *one.failed.values())}
     return Comparable(
-        conditions=_conditions(runs or failed, own_recipes, recipe_fields(series) if own_recipes else ()),
+        conditions=_conditions(
+            runs or failed, own_recipes, recipe_fields(series) if own_recipes else ()
+        ),
         runs=tuple(runs),
         folds=tuple(sorted(folds, key=_fold_order)),
         backbones=_labelled(series) if own_recipes else series,

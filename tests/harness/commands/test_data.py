@@ -149,10 +149,34 @@ def test_fetch_needs_to_know_where_to(harness: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["fetch", "contamination"])
-def test_an_unknown_group_gets_the_nearest(command: str, harness: Command, tmp_path: Path) -> None:
-    done = harness(tmp_path, "data", command, "mth", "--data", ".")
+def test_unknown_tasks_get_the_nearest(command: str, harness: Command, tmp_path: Path) -> None:
+    done = harness(tmp_path, "data", command, "mth,gsm8", "--data", ".")
     assert done.returncode == 2
-    assert "'mth' is not a known group. Did you mean 'math'?" in done.stderr
+    assert "'mth' is not a known task. Did you mean 'math'?" in done.stderr
+    assert "'gsm8' is not a known task. Did you mean 'gsm8k'?" in done.stderr
+
+
+def test_fetch_of_benchmarks_is_of_their_files_and_what_their_groups_train_on(
+    harness: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    done = harness(tmp_path, "data", "fetch", "boolq,gsm8k", "--data", "here", "--json")
+    files = ["BoolQ test set", "Commonsense15K", "GSM8K test set", "Math10K"]
+    assert [row["file"] for row in json.loads(done.stdout)] == files
+
+
+def test_contamination_is_told_group_by_group_and_all_faults_at_once(
+    harness: Command, tmp_path: Path
+) -> None:
+    command = ("data", "contamination", "boolq,gsm8k,svamp")
+    found = json.loads(harness(tmp_path, *command, "--json").stdout)
+    assert {group: [*one["benchmarks"]] for group, one in found.items()} == {
+        "commonsense": ["boolq"],
+        "math": ["gsm8k", "svamp"],
+    }
+    done = harness(tmp_path, *command, "--data", ".")
+    assert "no test set of commonsense is there" in done.stderr
+    assert "no test set of math is there" in done.stderr
 
 
 def own(folder: Path, *instructions: str) -> Path:
@@ -171,7 +195,7 @@ def test_contamination_counts_what_a_training_file_holds_of_each_test_set(
     copied = [row.instruction for row in svamp[:3]]
     mine = own(tmp_path, copied[0].upper(), *copied[1:], gsm8k[7].instruction, "Why?")
     command = ("data", "contamination", "math", "--train-data", str(mine))
-    report = json.loads(harness(tmp_path, *command, "--json").stdout)["benchmarks"]
+    report = json.loads(harness(tmp_path, *command, "--json").stdout)["math"]["benchmarks"]
     exact = {name: findings["exact"] for name, findings in report.items() if findings["exact"]}
     assert exact == {"svamp": [0, 1, 2], "gsm8k": [7]}
     assert {name: findings["n"] for name, findings in report.items()} == dict.fromkeys(
@@ -195,7 +219,7 @@ def test_contamination_of_a_group_with_folds_is_what_its_sets_share_or_a_named_f
     rows = load_test("webgpt", plugins.benchmark("webgpt"), None).rows
     named = own(tmp_path, rows[3].instruction)
     command = ("data", "contamination", "multitask", "--train-data", str(named), "--json")
-    report = json.loads(harness(tmp_path, *command).stdout)["benchmarks"]
+    report = json.loads(harness(tmp_path, *command).stdout)["multitask"]["benchmarks"]
     assert report["webgpt"]["exact"] == [3]
     assert report["dolly"]["exact"] == []
 

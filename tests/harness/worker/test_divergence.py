@@ -55,6 +55,21 @@ def test_the_same_command_does_not_run_it_again_and_says_so(place: Path, harness
     assert (diverged(place) / "events.jsonl").read_bytes() == before
 
 
+def test_a_grid_of_several_groups_that_diverges_prints_a_table_of_each_with_the_reasons(
+    program: Command, harness: Command, tmp_path: Path
+) -> None:
+    grid = [*GRID[:2], "lora", *GRID[3:], "--set", "train.lr=1e37"]
+    grid[grid.index("gsm8k")] = "gsm8k,boolq"
+    done = program(tmp_path, *grid)
+    assert done.returncode == 1
+    titles = [line for line in done.stdout.splitlines() if "no run finished" in line]
+    assert [title.partition(",")[0] for title in titles] == ["math", "commonsense"]
+    assert done.stdout.count("diverged |") == 2
+    assert done.stdout.count("seed 2333 diverged: step 2: the loss is nan") == 2
+    stored = harness(tmp_path, "table", "--tasks", "math")
+    assert stored.stdout.strip() in done.stdout
+
+
 def test_history_and_show_give_status_and_reason(place: Path, harness: Command) -> None:
     run = diverged(place).name
     shown = json.loads(harness(place, "show", run, "--json").stdout)

@@ -33,10 +33,6 @@ def test_a_failed_run_never_enters_an_average(make: Make) -> None:
     assert cell(table, "lora").sample.by_seed == {1: 0.8}
 
 
-def test_no_finished_run_makes_no_table(make: Make) -> None:
-    assert tables([make(status="failed")]) == []
-
-
 @pytest.mark.parametrize("condition", ["group", "setting", "environment_id"])
 def test_runs_of_other_conditions_never_share_a_table(make: Make, condition: str) -> None:
     runs = [make(seed=1), make("dypam", seed=1, **{condition: "another"}, minute=1)]

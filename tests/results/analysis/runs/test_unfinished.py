@@ -50,6 +50,32 @@ def test_a_method_that_failed_is_a_row_with_its_reason(make: Make) -> None:
     assert f"lora†: seed 1 {reason}." in markdown
 
 
+def test_where_no_run_finished_the_table_says_of_each_how_it_ended(make: Make) -> None:
+    planned = {"spec": {"tests": {"gsm8k": {}, "svamp": {}}}}
+    known = {"environment_id": "known", "total_parameters": 1000, "trainable_parameters": 10}
+    diverged = failed(make, "dypam", status="diverged", reason="step 2: NaN", **planned, **known)
+    (table,) = tables([diverged, failed(make, "lora", **planned)])
+    assert (table.benchmarks, table.seeds) == (("gsm8k", "svamp"), (1,))
+    assert {one.method: one.trainable_percent for one in table.blocks[0].rows} == {
+        "dypam": 1.0,
+        "lora": None,
+    }
+    printed = render([table], "markdown")
+    assert "no run finished, seed 1 alone" in printed
+    rows = [line.split() for line in printed.splitlines() if line.startswith("|") and "†" in line]
+    assert [line[3:-1:2] for line in rows] == [
+        ["dypam†", "1", "diverged", "diverged", "diverged"],
+        ["lora†", "-", "failed", "failed", "failed"],
+    ]
+    assert "step 2: NaN" in printed
+    assert "OutOfMemoryError: 3 GiB" in printed
+
+
+def test_beside_finished_runs_another_setting_without_any_makes_no_table(make: Make) -> None:
+    (table,) = tables([make("dypam", 1), failed(make, "lora", setting="another")])
+    assert [one.method for one in table.blocks[0].rows] == ["dypam"]
+
+
 @pytest.mark.parametrize("status", ["failed", "diverged"])
 def test_every_format_says_how_a_run_ended(make: Make, status: str) -> None:
     ended = failed(make, "lora", status=status)
