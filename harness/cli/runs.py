@@ -95,7 +95,7 @@ def run(
         quantize=quantize.value if quantize else None,
     )
     if dry_run:
-        typer.echo(command.preview(request, store))
+        typer.echo(command.preview(request, store, executor))
     else:
         raise typer.Exit(command.run(request, store, root, executor, slots))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from harness import plugins
 from harness.commands.report import counted
@@ -89,12 +90,8 @@ def carry_out(
     Raises:
         UserError: With all faults of the request.
     """
-    faults = Faults()
-    make = faults.of(lambda: plugins.executor(executor))
     with progress.waiting("planning", progress.console()):
-        planned = faults.of(lambda: plan(request)) or []
-    faults.raise_if_any()
-    assert make
+        make, planned = _planned(request, executor)
     for note in [*_adjustments(planned), *left_out(request)]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
@@ -104,14 +101,27 @@ def carry_out(
     return Done(planned, [run for run in store.runs() if run.run_id in ids], summary)
 
 
-def preview(request: Request, store_place: str) -> str:
-    """List the runs that a request asks for, and which of them are stored."""
-    planned = plan(request)
+def preview(request: Request, store_place: str, executor: str) -> str:
+    """List the runs that a request asks for, and which of them are stored.
+
+    Raises:
+        UserError: With all faults of the request.
+    """
+    _, planned = _planned(request, executor)
     known = _stored(store_place) if _exists(store_place) else {}
     lines = [f"{run.spec.run_id}  {run.name}{known.get(run.spec.run_id, '')}" for run in planned]
     left = sum(run.spec.run_id not in known for run in planned)
     marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
     return "\n".join([*lines, f"{counted(len(planned), 'run', 'runs')}, {left} to do.", *marks])
+
+
+def _planned(request: Request, executor: str) -> tuple[Any, list[PlannedRun]]:
+    """Find what builds the executor, and plan the runs."""
+    faults = Faults()
+    make = faults.of(lambda: plugins.executor(executor))
+    planned = faults.of(lambda: plan(request)) or []
+    faults.raise_if_any()
+    return make, planned
 
 
 def _stored(store_place: str) -> dict[str, str]:

@@ -23,7 +23,12 @@ UNSCORABLE = (AlreadyRunningError, KeyError, OSError, ResultsError, UserError, V
 
 
 def reindex(store_place: str, root: Path) -> Report:
-    """Add every run folder below `root` to the store; name each that cannot be read."""
+    """Add every run folder below `root` to the store; name each that cannot be read.
+
+    Raises:
+        UserError: There is no such folder.
+    """
+    _check_root(root)
     store, added, left_out = Store(store_place), 0, []
     for folder in folders(root):
         try:
@@ -43,9 +48,11 @@ def rescore(store_place: str, root: Path) -> Report:
     """Apply the current extractors and metrics to what runs generated, and store the scores.
 
     Without model, data or torch. A run that cannot be scored is left as it is and named.
+
+    Raises:
+        UserError: There is no such folder.
     """
-    if not root.is_dir():
-        raise UserError(f"{root}: no such folder. Name the folder of the run folders with --runs.")
+    _check_root(root)
     store, changes, left, done = Store(store_place), [], [], 0
     for folder in folders(root):
         if not folder.finished:
@@ -64,6 +71,11 @@ def rescore(store_place: str, root: Path) -> Report:
     runs = counted(done, "run", "runs")
     text = "\n".join([*changes, *left, f"{runs} of {root} rescored in {store_place}."])
     return Report(text, {"rescored": done, "changes": changes, "left": left}, not left)
+
+
+def _check_root(root: Path) -> None:
+    if not root.is_dir():
+        raise UserError(f"{root}: no such folder. Name the folder of the run folders with --runs.")
 
 
 def _rescored(folder: RunFolder) -> list[str]:

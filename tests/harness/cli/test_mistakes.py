@@ -91,6 +91,16 @@ def test_a_bad_data_file_is_told_with_file_and_row(
     assert str(Path("qa", "gsm8k", "test.json")) in message
 
 
+def test_a_dry_run_finds_the_faults_of_a_run_with_the_executor_among_them(
+    harness: Command, tmp_path: Path
+) -> None:
+    grid = ("run", "--methods", "lroa", "--tasks", "gms8k,mth", "--executor", "locl")
+    messages = [refused(harness, tmp_path, *grid, *more) for more in ((), ("--dry-run",))]
+    assert messages[0] == messages[1]
+    for meant in ("lora", "gsm8k", "math", "local"):
+        assert f"Did you mean {meant!r}?" in messages[0]
+
+
 def test_a_truncated_gzip_file_is_told(harness: Command, tmp_path: Path) -> None:
     file = tmp_path / "math_10k.json.gz"
     file.write_bytes(gzip.compress(b"[" + b'{"instruction": "a"},' * 999)[:40])

@@ -36,3 +36,12 @@ def test_a_damaged_folder_is_left_out_and_named_and_the_others_are_taken(
     assert "result.json is damaged" in done.stdout
     assert "Upgrade the harness." in done.stdout
     assert "2 runs of runs indexed in harness.db." in done.stdout
+
+
+def test_a_folder_that_is_not_there_is_a_mistake_and_makes_no_store(
+    harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "reindex", "--runs", "nowhere")
+    assert done.returncode == 2
+    assert "nowhere: no such folder." in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -41,6 +41,8 @@ def test_what_all_attempts_have_in_common_is_said_once(make: Make) -> None:
     assert make().run_id[:8] in text
     assert make().run_id not in text
     assert "All of them: backbone tiny, group math, protocol paper/1." in text
+    assert "Read with care: sample data." in text
+    assert text.count("sample data") == 1
     assert text.count("memory") == 9
 
 
