@@ -69,4 +69,4 @@ def test_the_data_commands_know_its_files(package: Path, tmp_path: Path) -> None
     own = [row for row in data.status(folder).value["files"] if row["kind"] == "own"]
     assert [row["there"] for row in own] == [str(package / n) for n in ("rows.json", "train.json")]
     report = data.contaminated("animals", None, package / "train.json")
-    assert len(report.value["benchmarks"]["zoo"]["exact"]) == 5
+    assert len(report.value["animals"]["benchmarks"]["zoo"]["exact"]) == 5
