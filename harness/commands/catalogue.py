@@ -67,7 +67,7 @@ def _silent(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def tasks(named: str | None, *, wide: bool = False) -> Report:
-    """List all benchmarks by group, or only some groups and benchmarks, these in full."""
+    """List all benchmarks by group, or only those named; a named benchmark is shown in full."""
     from harness.planning.parse import task_names  # noqa: PLC0415 (start-up time)
 
     wanted = [] if named is None else task_names(named)

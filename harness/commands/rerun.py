@@ -77,6 +77,9 @@ def _planned(folder: RunFolder) -> PlannedRun:
     if planned.spec.run_id != folder.head().run_id:
         raise UserError(f"{folder.path}: spec.json is not the spec of {folder.head().run_id}.")
     planned = _here(planned)
+    for file in planned.files:
+        file.check()
+        plugins.add(file.kind, Path(file.path))
     faults = Faults()
     faults.of(lambda: _same_method(planned.spec.method))
     faults.of(lambda: _same_backbone(planned))
@@ -107,8 +110,7 @@ def _same_method(method: MethodSpec) -> None:
 
 def _same_data(planned: PlannedRun) -> None:
     """Refuse where group, benchmark or rows are no longer those of the run."""
-    if planned.spec.group not in plugins.names("groups"):
-        raise UserError(unknown("group", planned.spec.group, plugins.names("groups")))
+    plugins.group(planned.spec.group)
     for name in planned.spec.tests:
         if name not in plugins.names("tasks"):
             raise UserError(unknown("benchmark", name, plugins.names("tasks")))

@@ -67,6 +67,10 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
     assert "| tiny     | tanh_lora[r=8] |" in done.stdout
     assert done.stdout.startswith("zoo, protocol")
 
+    (run,) = (tmp_path / "runs").iterdir()
+    rerun = program(tmp_path, "rerun", run.name)
+    assert (rerun.returncode, "bit-equal" in rerun.stdout) == (0, True), rerun.stderr
+
     mine.rename(tmp_path / "moved")
     again = program(tmp_path, *(word.replace("my/", "moved/") for word in grid), "--dry-run")
     assert "1 run, 0 to do." in again.stdout, again.stderr
