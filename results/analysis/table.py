@@ -132,8 +132,8 @@ def _absent(block: Block, blocks: Iterable[Block]) -> tuple[str, ...]:
 def _seeds(comparable: Comparable) -> tuple[int, ...]:
     """List the seeds that means are over: those of training, if anything was trained."""
     series = [one for family in comparable.backbones.values() for one in family]
-    trained = [one for one in series if one.trained]
-    return tuple(sorted({seed for one in trained or series for seed in one.by_seed}))
+    trained = {seed for one in series if one.trained for seed in one.by_seed}
+    return tuple(sorted(trained or {seed for one in series for seed in one.by_seed}))
 
 
 def _used(comparable: Comparable) -> list[Run]:

@@ -34,8 +34,8 @@ class Layout:
     costs: bool = False
     """Whether time, speed, memory and size stand beside the scores."""
     runs: bool = False
-    """Whether the ids of the runs behind the cells are listed below; JSON and CSV always have them.
-    """
+    """Whether the ids of the runs behind the cells are listed, in LaTeX in comments of the source;
+    JSON and CSV always have them."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """What a paper calls methods, benchmarks and groups; a name without one stays as it is."""
 

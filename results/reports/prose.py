@@ -39,12 +39,16 @@ def subject(conditions: Conditions) -> str:
     """Name what was measured, and how: all that is not the default, and what tells it apart."""
     parts = [
         conditions.group,
-        f"protocol {conditions.protocol}",
-        changed(conditions.changed),
+        f"protocol {how(conditions.protocol, conditions.changed)}",
         _recipes(conditions),
         conditions.apart,
     ]
     return ", ".join(filter(None, parts))
+
+
+def how(protocol: str, parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Name the protocol, and what of recipe and batch plan is not the default."""
+    return ", ".join(filter(None, [protocol, changed(parts)]))
 
 
 def changed(parts: Mapping[str, Mapping[str, Any]]) -> str:

@@ -36,7 +36,7 @@ def _identity(run: Run) -> dict[str, Any]:
         "group": run.group,
         "seed": run.seed,
         **({} if run.fold is None else {"fold": run.fold}),
-        "protocol": run.protocol,
+        "protocol": prose.how(run.protocol, run.conditions),
         "marks": "; ".join(run.marks) or "none",
         "setting": run.setting,
         "recipe": run.recipe,

@@ -11,6 +11,7 @@ from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import names, render
+from results.reports.prose import title
 from results.statistics.test import Test, Undefined
 from results.store import Reader, Store
 
@@ -47,6 +48,13 @@ def test_it_is_named_in_a_note_and_not_averaged(make: Make) -> None:
     assert not lora.cells[0].complete
     for name in names():
         assert "step 12: the loss is nan" in render([table], name)
+
+
+def test_a_table_of_which_no_trained_method_finished_names_the_seeds_that_did(make: Make) -> None:
+    runs = [diverged(make, "lora", seed) for seed in range(2)]
+    assert tables(runs) == []
+    (table,) = tables([*runs, make("base", 7, trainable_parameters=0)])
+    assert title(table).endswith("seed 7 alone.")
 
 
 def test_it_withholds_the_tests_that_its_seed_would_be_in(make: Make) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from results.analysis.runs.flags import summed_up
 from results.analysis.table import Table
 from results.reports import prose
+from results.reports.behind import behind
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
@@ -52,12 +53,20 @@ def _floats(table: Table, label: str, flags: Sequence[str], layout: Layout) -> I
     how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
     below, left = notes(shown, flags, room)
     pages, caption = _pages(cells, how), prose.title(shown, layout.spread)
-    yield from (f"% {sentence}" for sentence in left)
+    comments = [*left, *(_runs(shown) if layout.runs else ())]
+    if comments:
+        yield "\n".join(f"% {sentence}" for sentence in comments)
     for number, page in enumerate(pages, 1):
         part = f" (part {number} of {len(pages)})." if len(pages) > 1 else "."
         own = label if number == 1 else f"{label}-part-{number}"
         yield _float(layout, how, caption.removesuffix(".") + part, own, page, below)
         below = rf"Notes: below Table~\ref{{{label}}}."
+
+
+def _runs(table: Table) -> Iterator[str]:
+    """Name the runs behind the cells, in comments: sixteen digits a seed are too wide to print."""
+    for one in behind(table):
+        yield f"Runs behind {one.method} on {one.backbone}, columns {one.columns}: {one.runs}"
 
 
 def _float(
