@@ -21,7 +21,8 @@ def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = Fals
 
     Unless it is to be `wide`, ids are short, and what all attempts have in common stands below.
     """
-    lines = [_line(entry) | (_costs(entry) if costs else {}) for entry in entries]
+    shared = () if wide else _shared_marks(entries)
+    lines = [_line(entry, shared) | (_costs(entry) if costs else {}) for entry in entries]
     if wide or not lines:
         return _table(lines, list(lines[0] if lines else ALWAYS), None)
     short = [line | {"run": line["run"][:DIGITS]} for line in lines]
@@ -31,6 +32,7 @@ def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = Fals
         if name not in ALWAYS and all(line[name] == text for line in lines)
     }
     columns = [name for name in lines[0] if name not in common]
+    common |= {"notes": "; ".join(filter(None, [*shared, common.get("notes")]))}
     told = [f"{name} {text}" for name, text in common.items() if text not in ("", "-")]
     below = f"All of them: {', '.join(told)}." if told else ""
     return "\n\n".join(filter(None, [_table(short, columns, Layout.characters), below]))
@@ -44,7 +46,13 @@ def _table(
     return markdown_table(columns, rows, align, characters)
 
 
-def _line(entry: Entry) -> dict[str, str]:
+def _shared_marks(entries: Sequence[Entry]) -> Sequence[str]:
+    first = entries[0].marks if entries else ()
+    return [mark for mark in first if all(mark in entry.marks for entry in entries)]
+
+
+def _line(entry: Entry, shared: Sequence[str]) -> dict[str, str]:
+    own = (mark for mark in entry.marks if mark not in shared)
     return {
         "started": f"{entry.started:%Y-%m-%d %H:%M}",
         "run": entry.run_id,
@@ -56,7 +64,7 @@ def _line(entry: Entry) -> dict[str, str]:
         "seed": str(entry.seed),
         "fold": "-" if entry.fold is None else str(entry.fold),
         "overall": prose.overall(entry.overall),
-        "notes": "; ".join([*entry.marks, *entry.notes, *entry.reason.splitlines()[:1]]),
+        "notes": "; ".join([*own, *entry.notes, *entry.reason.splitlines()[:1]]),
     }
 
 

@@ -40,8 +40,17 @@ def test_what_all_attempts_have_in_common_is_said_once(make: Make) -> None:
     ]
     assert make().run_id[:8] in text
     assert make().run_id not in text
-    assert "All of them: backbone tiny, group math, protocol paper/1." in text
+    assert "All of them: backbone tiny, group math, protocol paper/1, notes sample data." in text
     assert text.count("memory") == 9
+
+
+def test_the_marks_that_only_some_attempts_have_stay_in_their_line(make: Make) -> None:
+    marks = ("sample data", "first 20 rows")
+    text = markdown(history([make(marks=marks), make("dora")]))
+    first, second = text.splitlines()[2:4]
+    assert first.endswith("| first 20 rows |")
+    assert second.endswith(f"| {' ' * len(marks[1])} |")
+    assert text.endswith("notes sample data.")
 
 
 def test_the_history_is_readable_by_machines(make: Make) -> None:
