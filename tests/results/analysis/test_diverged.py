@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from results.analysis.history import history
 from results.analysis.pairwise import compare
 from results.analysis.table import tables
@@ -55,6 +57,18 @@ def test_a_table_of_which_no_trained_method_finished_names_the_seeds_that_did(ma
     assert tables(runs) == []
     (table,) = tables([*runs, make("base", 7, trainable_parameters=0)])
     assert title(table).endswith("seed 7 alone.")
+
+
+@pytest.mark.parametrize("own_recipes", [False, True])
+def test_its_recipe_is_in_the_title_where_no_other_run_was_trained(
+    own_recipes: bool, make: Make
+) -> None:
+    spec = {"train": {"lr": 1e19, "epochs": 1}}
+    conditions = {"recipe": {"lr": 1e19, "epochs": 1}}
+    run = diverged(make, "lora", 1, spec=spec, conditions=conditions, recipe="recipe-b")
+    base = make("base", 7, trainable_parameters=0)
+    (table,) = tables([run, base], own_recipes=own_recipes)
+    assert "paper/1, recipe [lr=1e+19, epochs=1]" in title(table)
 
 
 def test_it_withholds_the_tests_that_its_seed_would_be_in(make: Make) -> None:
