@@ -38,6 +38,7 @@ def _identity(run: Run) -> dict[str, Any]:
         **({} if run.fold is None else {"fold": run.fold}),
         "protocol": prose.how(run.protocol, run.conditions),
         "marks": "; ".join(run.marks) or "none",
+        **({} if run.validation_loss is None else {"validation loss": run.validation_loss}),
         "setting": run.setting,
         "recipe": run.recipe,
         "series": run.series,
