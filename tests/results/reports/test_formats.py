@@ -257,3 +257,17 @@ def test_latex_names_the_runs_in_comments_and_is_otherwise_the_same(two: list[Ta
         assert line.startswith("% Runs behind ")
         assert f"{method_title(row.label, {})} on tiny, columns all: " in line
         assert len(row.cells[0].runs) == 2
+
+
+def test_latex_calls_methods_and_benchmarks_by_their_titles_in_notes_too(make: Make) -> None:
+    both = {"gsm8k": 50, "aqua": 25}
+    runs = [
+        make("ia3", correct=both, flags=("aqua: no answer found in 100 %",)),
+        make("lora", correct=both),
+        make("lora", backbone="other", correct=both),
+    ]
+    titles = {"ia3": "IA3", "lora": "LoRA", "aqua": "AQuA"}
+    text = render(tables(runs), "latex", Layout(titles=titles)).replace("\\", "")
+    assert "other, no run of IA3." in text
+    assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3)" in text
+    assert not re.search("ia3|aqua|lora", text)

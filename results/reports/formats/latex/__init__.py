@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from results.analysis.runs.flags import summed_up
 from results.analysis.table import Table
@@ -12,14 +13,14 @@ from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
 from results.reports.formats.latex.text import escaped
-from results.reports.layout import Layout, titled, without_idle_averages
+from results.reports.layout import Layout, method_title, titled, without_idle_averages
 
 ENVIRONMENTS = {"column": "table", "page": "table*"}
 
 
 def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write each table as a float of its own, or as several where it does not fit a page."""
-    each = zip(tables, _labels(tables, layout), _flags(tables), strict=True)
+    each = zip(tables, _labels(tables, layout), _flags(tables, layout), strict=True)
     floats = (text for one in each for text in _floats(*one, layout))
     return "\n\n".join([r"% In the preamble: \usepackage{booktabs}", *floats])
 
@@ -38,12 +39,13 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _flags(tables: Sequence[Table]) -> Iterator[tuple[str, ...]]:
+def _flags(tables: Sequence[Table], layout: Layout) -> Iterator[tuple[str, ...]]:
     """Sum up the flags of each table; where one before it is of the same runs, there they stand."""
+    named = partial(method_title, titles=layout.titles)
     seen: list[object] = []
     for table in tables:
         runs = [row.flags.keys() for block in table.blocks for row in block.rows]
-        yield () if (table.conditions, runs) in seen else summed_up([table])
+        yield () if (table.conditions, runs) in seen else summed_up([table], named)
         seen.append((table.conditions, runs))
 
 
