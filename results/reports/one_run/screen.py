@@ -98,7 +98,7 @@ def _size(run: Run) -> str:
         return device
     share = 100 * run.trainable_parameters / run.total_parameters
     trained = f"{run.trainable_parameters:,} of {run.total_parameters:,} parameters trained"
-    memory = f"{run.peak_memory_bytes / 2**20:,.0f} MiB"
+    memory = f"peak memory {run.peak_memory_bytes / 2**20:,.0f} MiB"
     return ", ".join(filter(None, [f"{trained} ({share:.3g} %)", memory, device]))
 
 
