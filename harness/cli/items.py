@@ -7,11 +7,9 @@ import typer
 
 from harness.cli import options
 
-Run = Annotated[str, typer.Argument(help="The first digits of an id, or a run folder.")]
-
 
 def items(
-    run: Run,
+    run: options.RunName,
     benchmark: Annotated[str | None, typer.Argument(help="Only this benchmark.")] = None,
     wrong: Annotated[bool, typer.Option("--wrong", help="Only wrong answers.")] = False,
     right: Annotated[bool, typer.Option("--right", help="Only right answers.")] = False,
@@ -56,7 +54,7 @@ def items(
 
 
 def rerun(
-    run: Run,
+    run: options.RunName,
     keep: Annotated[
         Path | None,
         typer.Option(help="Keep the new run folder below this folder; else it is removed."),

@@ -147,6 +147,7 @@ def table(
     *,
     clean: bool = False,
     own_recipes: bool = False,
+    choose: str | None = None,
 ) -> Tables:
     """Make the tables of all finished runs of a store, as `harness table` does.
 
@@ -155,15 +156,17 @@ def table(
         tasks: Only these groups and benchmarks.
         clean: Also average over the test rows that are not in the training set.
         own_recipes: Compare methods that were trained by recipes of their own.
+        choose: "validation" keeps of each method the recipe of the lowest validation loss.
 
     Raises:
-        UserError: No finished run is stored.
+        UserError: No finished run is stored, or there is no such choice.
         ResultsError: There is no such store.
     """
     names = None if tasks is None else _listed(tasks)
-    return Tables(
-        tuple(stored.of_finished(str(store), names, clean=clean, own_recipes=own_recipes))
+    found = stored.of_finished(
+        str(store), names, clean=clean, own_recipes=own_recipes, choose=choose
     )
+    return Tables(tuple(found))
 
 
 def _listed(names: Names) -> str:

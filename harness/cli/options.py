@@ -22,6 +22,7 @@ TrainData = Annotated[
     Path | None,
     typer.Option("--train-data", help="A training file instead of each group's own."),
 ]
+RunName = Annotated[str, typer.Argument(help="The first digits of an id, or a run folder.")]
 Wide = Annotated[bool, typer.Option("--wide", help="Let tables be wider than 100 characters.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Costs = Annotated[

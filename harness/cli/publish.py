@@ -7,15 +7,15 @@ import typer
 from harness.cli import options
 
 
-def card(run: str, store: options.StorePlace = "harness.db") -> None:
-    """Print the model card of a run's adapter; the first digits of the run's id will do."""
+def card(run: options.RunName, store: options.StorePlace = "harness.db") -> None:
+    """Print the model card of a run's adapter."""
     from harness.commands import card as command
 
     typer.echo(command.card(store, run), nl=False)
 
 
 def push(
-    run: str,
+    run: options.RunName,
     repository: Annotated[str, typer.Argument(help="A new repository, owner/name.")],
     public: Annotated[
         bool, typer.Option("--public", help="Let everybody see it; private otherwise.")

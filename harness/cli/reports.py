@@ -43,35 +43,28 @@ def table(
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
+    from results.reports.layout import Layout
 
-    if choose not in (None, "validation"):
-        from harness.errors import UserError, unknown
-
-        raise UserError(unknown("choice", str(choose), ["validation"]))
-    if extractors:
-        if clean or own_recipes or choose or costs or runs or format not in ("markdown", "json"):
-            from harness.errors import UserError
-
-            raise UserError(
-                "--extractors supports markdown and json, and cannot be combined with --clean, "
-                "--own-recipes, --choose, --costs or --runs."
-            )
-        options.show(tables.extractors(store, tasks), as_json or format == "json")
-    else:
-        from results.reports.layout import Layout
-
-        layout = Layout(
-            columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
-            spread=not no_sd,
-            characters=None if wide else Layout.characters,
-            width=width,
-            label=label,
-            costs=costs,
-            runs=runs,
-        )
-        name = "json" if as_json else format
-        choices = {"clean": clean, "own_recipes": own_recipes, "choose": choose is not None}
-        typer.echo(tables.table(store, tasks, name, layout, **choices))
+    layout = Layout(
+        columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
+        spread=not no_sd,
+        characters=None if wide else Layout.characters,
+        width=width,
+        label=label,
+        costs=costs,
+        runs=runs,
+    )
+    text = tables.table(
+        store,
+        tasks,
+        "json" if as_json else format,
+        layout,
+        extractors=extractors,
+        clean=clean,
+        own_recipes=own_recipes,
+        choose=choose,
+    )
+    typer.echo(text)
 
 
 def compare(

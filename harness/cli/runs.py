@@ -121,14 +121,14 @@ def history(
 
 
 def show(
-    run: str,
+    run: options.RunName,
     in_full: Annotated[
         bool, typer.Option("--all", help="All that is stored: spec, environment, every score.")
     ] = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
 ) -> None:
-    """Show one run; the first digits of its id will do."""
+    """Show one run on one screen, or in full."""
     from harness.commands.show import show as command
 
     options.show(command(store, run, in_full=in_full), as_json)

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.commands import named
 from harness.errors import UserError
 from harness.spec.spec import Spec
 from harness.worker.card import CARD, CONFIG, WEIGHTS, card_of, config_of
 from results.runfolder.folder import RunFolder
-from results.store import Reader
 
 LOGIN = "Log in with `hf auth login`, or set HF_TOKEN to a token that may write."
 
 
-def card(store_place: str, prefix: str) -> str:
+def card(store_place: str, name: str) -> str:
     """Write the model card of a run's adapter from what is stored now.
 
     Raises:
         UserError: The run has no adapter.
     """
-    run = Reader(store_place).run(prefix)
+    run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
     return card_of(run, folder, folder.adapter.name)
 
 
-def push(store_place: str, prefix: str, repository: str, *, public: bool) -> str:
+def push(store_place: str, name: str, repository: str, *, public: bool) -> str:
     """Upload adapter and card to a new repository of the hub; return its address.
 
     Nothing that lies there is replaced. An empty repository, such as an upload that broke off
@@ -34,7 +34,7 @@ def push(store_place: str, prefix: str, repository: str, *, public: bool) -> str
     Raises:
         UserError: There is no adapter, no token, no network, or something lies there already.
     """
-    run = Reader(store_place).run(prefix)
+    run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
     files: dict[str, bytes | Path] = {
         CARD: card_of(run, folder, repository).encode(),

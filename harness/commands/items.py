@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from harness.commands import named
 from harness.errors import UserError, unknown
 from results.analysis.items import Item, Kind, Pair, disagreeing, of_kinds, pairs
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood, Verdict
-from results.store import Reader
 
 
 @dataclass(frozen=True)
@@ -39,33 +38,16 @@ def items(
     Raises:
         UserError: The run has no such benchmark, kept no answers, or none that are judged.
     """
-    folder = find(store_place, run)
+    folder = named.folder(store_place, run)
     if against is None:
         found = read(folder, benchmark)
         if set(kinds) - {"cut"}:
             _require_verdicts(found)
         return Found(of_kinds(found, kinds), _notes(folder))
-    other = find(store_place, against)
+    other = named.folder(store_place, against)
     both = _paired(folder, other, benchmark)
     kept = [one for one in disagreeing(both) if one.first.kinds.issuperset(kinds)]
     return Found(kept, _notes(folder, other))
-
-
-def find(store_place: str, run: str) -> RunFolder:
-    """Find a run folder by its path, or by the first digits of its run's id.
-
-    Raises:
-        UserError: The folder is not where the store says.
-    """
-    if (Path(run) / "spec.json").is_file():
-        return RunFolder(Path(run))
-    record = Reader(store_place).run(run)
-    if not (Path(record.folder) / "spec.json").is_file():
-        raise UserError(
-            f"Run {record.run_id}: its folder {record.folder} is not there.\n"
-            "  If it lies elsewhere, name the folder instead of the id."
-        )
-    return RunFolder(Path(record.folder))
 
 
 def read(folder: RunFolder, benchmark: str | None = None) -> list[Item]:
@@ -77,14 +59,22 @@ def read(folder: RunFolder, benchmark: str | None = None) -> list[Item]:
     spec = folder.spec()
     names = list(spec["tests"])
     if benchmark is not None and benchmark not in names:
-        raise UserError(unknown("benchmark of this run", benchmark, names))
+        raise UserError(unknown(f"benchmark of run {folder.path.name}", benchmark, names))
     wanted = [
         name for name in ([benchmark] if benchmark else names) if folder.has_generations(name)
     ]
     if not wanted:
-        state = "finished" if folder.finished else "did not finish: `harness show` says why"
-        raise UserError(f"{folder.path}: no answers to {benchmark or 'any benchmark'}; it {state}.")
+        raise UserError(
+            f"{folder.path}: no answers to {benchmark or 'any benchmark'}; it {_state(folder)}."
+        )
     return [item for name in wanted for item in _of_benchmark(folder, name, spec["protocol"])]
+
+
+def _state(folder: RunFolder) -> str:
+    if folder.finished:
+        return "finished"
+    state = "diverged in training" if folder.diverged else "did not finish"
+    return f"{state}: `harness show {folder.path}` says why"
 
 
 def _of_benchmark(folder: RunFolder, name: str, protocol: Mapping[str, Any]) -> list[Item]:

@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from pydantic import ValidationError
 
 from harness import backbones, plugins
-from harness.commands.items import find, read
+from harness.commands import named
+from harness.commands.items import read
 from harness.commands.report import Report
 from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown
@@ -37,7 +38,7 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
     Raises:
         UserError: The run cannot be made again: something that it needs is no longer what it was.
     """
-    before = find(store_place, run)
+    before = named.folder(store_place, run)
     planned = _planned(before)
     kept = None if keep is None else keep / planned.spec.run_id
     if kept and kept.exists():
@@ -62,6 +63,11 @@ def _planned(folder: RunFolder) -> PlannedRun:
         raise UserError(
             f"{folder.path}: written in format 1, by a version with other specs. "
             "Run its command again."
+        )
+    if folder.diverged:
+        raise UserError(
+            f"{folder.path}: the training diverged, so there are no answers to compare. "
+            f"`harness show {folder.path}` says where."
         )
     if not folder.finished:
         raise UserError(

@@ -77,8 +77,8 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
-    print(formats.render(done.tables, "markdown"))
-    print(_summed_up(done.summary, store_place))
+    texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
+    print("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 

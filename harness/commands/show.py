@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
+from harness.commands import named
 from harness.commands.report import Report
 from results.reports.one_run.run import markdown
 from results.reports.one_run.screen import screen
 from results.runfolder.folder import RunFolder
-from results.store import Reader
 
 
-def show(store_place: str, prefix: str, *, in_full: bool = False) -> Report:
+def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     """Show a run; of a failed one the end of its log too."""
-    run = Reader(store_place).run(prefix)
+    run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
     log = folder.end_of_log() if run.status == "failed" else ""
     if not in_full:

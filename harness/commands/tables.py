@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypedDict, Unpack
 
 from harness.commands.report import Report
-from harness.errors import UserError
+from harness.errors import UserError, unknown
 from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
@@ -18,10 +19,33 @@ from results.reports import formats
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
 from results.reports.layout import Layout
+from results.reports.to_json import to_json
 from results.store import Reader
 
+CRITERIA = ("validation",)
+"""By which one of a method's recipes can be chosen."""
 
-def table(store_place: str, tasks: str | None, name: str, layout: Layout, **choices: bool) -> str:
+
+class Choices(TypedDict, total=False):
+    """What tables compare."""
+
+    clean: bool
+    """Also average over the test rows that are not in the training set."""
+    own_recipes: bool
+    """Compare methods that were trained by recipes of their own."""
+    choose: str | None
+    """One of `CRITERIA`: of each method only the recipe that is best by it."""
+
+
+def table(
+    store_place: str,
+    tasks: str | None,
+    name: str,
+    layout: Layout,
+    *,
+    extractors: bool = False,
+    **choices: Unpack[Choices],
+) -> str:
     """Render the tables of all runs in the format `name`.
 
     Args:
@@ -29,15 +53,16 @@ def table(store_place: str, tasks: str | None, name: str, layout: Layout, **choi
         tasks: Groups and benchmarks; all without.
         name: The format.
         layout: What of the tables is printed.
-        choices: `clean`, `own_recipes` and `choose` of `results.analysis.table.tables`.
+        extractors: Show instead how the scores depend on the extractor.
+        choices: What the tables compare.
 
     Raises:
-        UserError: There is nothing to show.
+        UserError: There is nothing to show, or the choices do not go together.
     """
-    if layout.runs and name == "latex":
-        raise UserError("--runs lists run ids, which no paper prints: take markdown, csv or json.")
+    if extractors:
+        return _of_extractors(store_place, tasks, name, layout, choices)
     if name == "json":
-        found = compared(tables(_runs(store_place, tasks), **choices))
+        found = compared(_tables(store_place, tasks, **choices))
     else:
         found = of_finished(store_place, tasks, **choices)
     if name == "latex":
@@ -45,13 +70,13 @@ def table(store_place: str, tasks: str | None, name: str, layout: Layout, **choi
     return formats.render(found, name, layout)
 
 
-def of_finished(store_place: str, tasks: str | None, **choices: bool) -> list[Table]:
+def of_finished(store_place: str, tasks: str | None, **choices: Unpack[Choices]) -> list[Table]:
     """Make the tables of all runs.
 
     Raises:
         UserError: There is none, or none that may be compared.
     """
-    found = tables(_runs(store_place, tasks), **choices)
+    found = _tables(store_place, tasks, **choices)
     if not found:
         which = f"run of {tasks!r}" if tasks else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
@@ -67,12 +92,32 @@ def compared(found: Sequence[Table]) -> list[Table]:
     return [table for table in found if not table.refusal]
 
 
-def extractors(store_place: str, tasks: str | None) -> Report:
+def _tables(
+    store_place: str,
+    tasks: str | None,
+    *,
+    clean: bool = False,
+    own_recipes: bool = False,
+    choose: str | None = None,
+) -> list[Table]:
+    if choose not in (None, *CRITERIA):
+        raise UserError(unknown("choice", choose, CRITERIA))
+    return tables(_runs(store_place, tasks), clean, own_recipes, choose is not None)
+
+
+def _of_extractors(
+    store_place: str, tasks: str | None, name: str, layout: Layout, choices: Choices
+) -> str:
     """Show how the scores of all finished runs depend on the extractor."""
+    if any(choices.values()) or layout.costs or layout.runs or name not in ("markdown", "json"):
+        raise UserError(
+            "--extractors supports markdown and json, and cannot be combined with --clean, "
+            "--own-recipes, --choose, --costs or --runs."
+        )
     effects = extractor_analysis.extractor_effects(_runs(store_place, tasks))
     if not effects:
         raise UserError(f"No finished run in {store_place} has answers that are extracted.")
-    return Report(extractor_report.markdown(effects), effects)
+    return to_json(effects) if name == "json" else extractor_report.markdown(effects)
 
 
 def compare(

@@ -65,18 +65,11 @@ def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
         return f"seed {seed} {reason(series, seed, folds)}"
     if seed not in series.by_seed:
         return f"seed {seed} is missing"
-    if diverged := [run for run in series.by_seed[seed].values() if run.status == "diverged"]:
-        return "; ".join(map(_diverged, diverged))
     lacking = [f"fold {fold}" for fold in folds if fold not in series.by_seed[seed]]
     lacking = lacking or [
         cell.column for cell in cells if not cell.complete and seed not in cell.sample.by_seed
     ]
     return f"seed {seed} lacks {', '.join(lacking)}" if lacking else ""
-
-
-def _diverged(run: Run) -> str:
-    fold = "" if run.fold is None else f", fold {run.fold},"
-    return f"seed {run.seed}{fold} diverged at {run.reason}"
 
 
 def _earlier(series: Series) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _comparable(
     folds = {run.fold for one in every for run in (*one.runs, *one.failed.values())}
     return Comparable(
         conditions=_conditions(
-            runs or failed, own_recipes, recipe_fields(series) if own_recipes else ()
+            [*runs, *failed], own_recipes, recipe_fields(series) if own_recipes else ()
         ),
         runs=tuple(runs),
         folds=tuple(sorted(folds, key=_fold_order)),
@@ -182,6 +182,7 @@ def _comparable(
 
 
 def _conditions(runs: Sequence[Run], own_recipes: bool, differing: Collection[str]) -> Conditions:
+    """Say what the runs agree in; those that finished come first, and know their environment."""
     newest = runs[0]
     facts = newest.environment.items()
     trained = next(filter(is_trained, runs), None)

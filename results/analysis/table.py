@@ -134,8 +134,8 @@ def _absent(block: Block, blocks: Iterable[Block]) -> tuple[str, ...]:
 def _seeds(comparable: Comparable) -> tuple[int, ...]:
     """List the seeds that means are over: those of training, if anything was trained."""
     series = [one for family in comparable.backbones.values() for one in family]
-    trained = [one for one in series if one.trained]
-    finished = {seed for one in trained or series for seed in one.by_seed}
+    finished = {seed for one in series if one.trained for seed in one.by_seed}
+    finished = finished or {seed for one in series for seed in one.by_seed}
     return tuple(sorted(finished or {run.seed for run in _failed(comparable)}))
 
 

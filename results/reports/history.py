@@ -60,7 +60,7 @@ def _line(entry: Entry, shared: Collection[str]) -> dict[str, str]:
         "method": entry.method,
         "backbone": entry.backbone,
         "group": entry.group,
-        "protocol": ", ".join(filter(None, [entry.protocol, prose.changed(entry.conditions)])),
+        "protocol": prose.how(entry.protocol, entry.conditions),
         "seed": str(entry.seed),
         "fold": "-" if entry.fold is None else str(entry.fold),
         "overall": prose.overall(entry.overall),

@@ -34,8 +34,8 @@ class Layout:
     costs: bool = False
     """Whether time, speed, memory and size stand beside the scores."""
     runs: bool = False
-    """Whether the ids of the runs behind the cells are listed below; JSON and CSV always have them.
-    """
+    """Whether the ids of the runs behind the cells are listed, in LaTeX in comments of the source;
+    JSON and CSV always have them."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """What a paper calls methods, benchmarks and groups; a name without one stays as it is."""
 
@@ -96,9 +96,15 @@ def titled(table: Table, titles: Mapping[str, str]) -> Table:
         cells = (replace(cell, column=titles.get(cell.column, cell.column)) for cell in row.cells)
         return replace(row, label=method_title(row.label, titles), cells=tuple(cells))
 
+    def of_block(block: Block) -> Block:
+        absent = tuple(method_title(name, titles) for name in block.absent)
+        return replace(block, absent=absent)
+
     group = table.conditions.group
+    rows = _each_row(table, of_row)
     return replace(
-        _each_row(table, of_row),
+        rows,
+        blocks=tuple(map(of_block, rows.blocks)),
         conditions=replace(table.conditions, group=titles.get(group, group)),
         columns=tuple(titles.get(name, name) for name in table.columns),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from results.analysis.averages import Overall
 from results.analysis.columns import CLEAN_COLUMNS
-from results.analysis.metrics import Metric, metric
+from results.analysis.metrics import NOTHING, Metric, metric
 from results.analysis.notes import NO_SCORE
 from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
@@ -21,11 +21,17 @@ CLEAN = "clean: without test rows that are found in the training set after norma
 
 
 def title(table: Table, spread: bool = True) -> str:
-    """Say what the numbers are."""
+    """Say what the numbers are, or that there are none."""
     listed = ", ".join(map(str, table.seeds))
+    if table.metric is NOTHING:
+        return f"{subject(table.conditions)}: {table.metric.title} of {_seeds(table.seeds)}."
     means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
     what = means if len(table.seeds) > 1 else f"seed {listed} alone"
     return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
 def quantity(metric: Metric, folds: Sequence[int]) -> str:
@@ -39,12 +45,16 @@ def subject(conditions: Conditions) -> str:
     """Name what was measured, and how: all that is not the default, and what tells it apart."""
     parts = [
         conditions.group,
-        f"protocol {conditions.protocol}",
-        changed(conditions.changed),
+        f"protocol {how(conditions.protocol, conditions.changed)}",
         _recipes(conditions),
         conditions.apart,
     ]
     return ", ".join(filter(None, parts))
+
+
+def how(protocol: str, parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Name the protocol, and what of recipe and batch plan is not the default."""
+    return ", ".join(filter(None, [protocol, changed(parts)]))
 
 
 def changed(parts: Mapping[str, Mapping[str, Any]]) -> str:

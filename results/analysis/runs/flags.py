@@ -1,7 +1,7 @@
 """The flags of many runs in one line for each kind, with range and count."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from results.analysis.table import Table
@@ -25,11 +25,11 @@ class _Flag:
     numbers: tuple[float, ...]
 
 
-def summed_up(tables: Sequence[Table]) -> tuple[str, ...]:
+def summed_up(tables: Sequence[Table], titled: Callable[[str], str] = str) -> tuple[str, ...]:
     """Sum up the flags of all runs of some tables, a run that is in several of them once.
 
     A line looks like "cut at the limit: 60 to 100 % on 7 of 7 sets, in 8 of 8 runs". It names
-    sets and methods where they are few and not all.
+    sets and methods where they are few and not all, as `titled` writes them.
     """
     sets, runs, methods = _sets(tables), _runs(tables), set[str]()
     flags: dict[tuple[str, ...], list[_Flag]] = {}
@@ -39,8 +39,9 @@ def summed_up(tables: Sequence[Table]) -> tuple[str, ...]:
             flag = _flag(key, group, label, text, sets)
             flags.setdefault(flag.kind, []).append(flag)
     return tuple(
-        f"{_ranges(found)}{_on(found, sets)}, in {_of({flag.run for flag in found}, runs)} runs"
-        f"{_names([flag.method for flag in found], methods)}"
+        f"{_ranges(found)}{_on(found, sets, titled)}, "
+        f"in {_of({flag.run for flag in found}, runs)} runs"
+        f"{_names([flag.method for flag in found], methods, titled)}"
         for found in flags.values()
     )
 
@@ -75,7 +76,8 @@ def _ranges(found: Sequence[_Flag]) -> str:
     """Write the kind of flags of one kind with the range of each of its numbers."""
     ranges = map(_range, zip(*(flag.numbers for flag in found), strict=True))
     first, *rest = found[0].kind
-    return first + "".join(f"{numbers}{text}" for numbers, text in zip(ranges, rest, strict=True))
+    more = (f"{numbers}{text}" for numbers, text in zip(ranges, rest, strict=True))
+    return "".join([first, *more]).rstrip(".")
 
 
 def _range(numbers: Iterable[float]) -> str:
@@ -83,19 +85,22 @@ def _range(numbers: Iterable[float]) -> str:
     return f"{first} to {more[-1]}" if more else first
 
 
-def _on(found: Sequence[_Flag], sets: Collection[tuple[str, str]]) -> str:
+def _on(
+    found: Sequence[_Flag], sets: Collection[tuple[str, str]], titled: Callable[[str], str]
+) -> str:
     having = {flag.benchmark: flag.benchmark[1] for flag in found if flag.benchmark}
     if not having:
         return ""
-    return f" on {_of(having, sets)} sets{_names(having.values(), [name for _, name in sets])}"
+    named = _names(having.values(), [name for _, name in sets], titled)
+    return f" on {_of(having, sets)} sets{named}"
 
 
 def _of(some: Collection[object], everything: Collection[object]) -> str:
     return f"{len(some)} of {len(everything)}"
 
 
-def _names(having: Iterable[str], everything: Collection[str]) -> str:
+def _names(having: Iterable[str], everything: Collection[str], titled: Callable[[str], str]) -> str:
     """Name them in brackets if they are few and not all."""
     names = sorted(set(having))
     few = len(names) <= MOST_NAMES and len(names) < len(set(everything))
-    return f" ({', '.join(names)})" if few else ""
+    return f" ({', '.join(map(titled, names))})" if few else ""

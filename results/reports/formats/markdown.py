@@ -6,6 +6,7 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.flags import summed_up
 from results.analysis.table import Block, Table, TableRow
 from results.reports import beside, prose
+from results.reports.behind import Behind, behind
 from results.reports.layout import Layout, ranked, split, without_idle_averages
 from results.reports.markdown_table import GAP, markdown_table
 
@@ -21,7 +22,7 @@ def render(tables: Sequence[Table], layout: Layout) -> str:
 def _table(table: Table, layout: Layout) -> str:
     above = [prose.title(table, layout.spread), prose.marks(table.conditions)]
     below = [" ".join(prose.legend(table, "italic")), *prose.notes(table)]
-    runs = _runs(table) if layout.runs else ""
+    runs = markdown_table(Behind._fields, behind(table), "llll") if layout.runs else ""
     return "\n\n".join(filter(None, [*above, *_parts(table, layout), *below, runs]))
 
 
@@ -45,24 +46,6 @@ def _numbers(table: Table, block: Block, row: TableRow, layout: Layout) -> list[
     differing = ranked(block)
     cells = (_cell(table, cell, cell.column in differing, layout.spread) for cell in row.cells)
     return beside.numbers(table, row, list(cells), layout)
-
-
-def _runs(table: Table) -> str:
-    """List the runs behind the cells; a row's columns share them unless one lacks some."""
-    lines = [
-        [block.backbone, row.label, ", ".join(columns), " ".join(ids)]
-        for block in table.blocks
-        for row in block.rows
-        for ids, columns in _by_runs(row).items()
-    ]
-    return markdown_table(["backbone", "method", "columns", "runs"], lines, "llll")
-
-
-def _by_runs(row: TableRow) -> dict[tuple[str, ...], list[str]]:
-    found: dict[tuple[str, ...], list[str]] = {}
-    for cell in row.cells:
-        found.setdefault(cell.runs, []).append(cell.column)
-    return {ids: columns if len(found) > 1 else ["all"] for ids, columns in found.items() if ids}
 
 
 def _cell(table: Table, cell: Cell, marked: bool, spread: bool) -> str:

@@ -10,11 +10,14 @@ from results.record import POOLED, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 
-LINES = 40
+LINES = 30
 WIDTH = 100
-MOST_FACT = 4
+MOST_FACT = 2
+MOST_CONDITIONS = 4
 MOST_REASON = 8
-MOST_ROWS = 16
+LEAST_FLAGS = 2
+"""However many benchmarks there are; the reader must see that there are flags."""
+
 NAMES = 10
 """Columns of the names of facts."""
 
@@ -26,16 +29,25 @@ def screen(run: Run, log: str = "") -> str:
         run: The run; of a failed one the reason comes first.
         log: What the worker printed; its end fills the screen of a failed run.
     """
-    lines = [_title(run), *_reason(run), "", *_facts(run)]
+    lines = [_title(run), *_reason(run), *_facts(run)]
+    end = ["", _end(run)]
+    flags = [f"- {flag}" for flag in run.flags]
+    room = LINES - len(lines) - len(end)
     if run.scores:
-        lines += ["", *_capped(_scores(run), MOST_ROWS)]
-    end = ["", f"The rest: harness show {run.run_id} --all; answers: harness items {run.run_id}"]
-    room = max(2, LINES - len(lines) - len(end) - 2)
-    if run.flags:
-        lines += ["", "Flags:", *_capped([f"- {flag}" for flag in run.flags], room)]
+        least = 2 + min(len(flags), LEAST_FLAGS) if flags else 0
+        scores = ["", *_scores(run, room - least - 1)]
+        lines += scores
+        room -= len(scores)
+    if flags:
+        lines += ["", "Flags:", *_capped(flags, room - 2)]
     elif log:
-        lines += ["", "End of the log:", *log.splitlines()[-room:]]
-    return "\n".join(map(_clipped, [*lines[: LINES - len(end)], *end]))
+        lines += ["", "End of the log:", *log.splitlines()[2 - room :]]
+    return "\n".join(map(_clipped, [*lines, *end]))
+
+
+def _end(run: Run) -> str:
+    answers = f"; answers: harness items {run.run_id}" if run.status != "diverged" else ""
+    return f"The rest: harness show {run.run_id} --all{answers}"
 
 
 def _title(run: Run) -> str:
@@ -45,7 +57,7 @@ def _title(run: Run) -> str:
 
 def _reason(run: Run) -> list[str]:
     lines = [part for line in run.reason.splitlines() for part in wrap(line, WIDTH) or [""]]
-    return _capped(["failed: " + lines[0], *lines[1:]], MOST_REASON) if lines else []
+    return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
 def _facts(run: Run) -> Iterator[str]:
@@ -55,13 +67,14 @@ def _facts(run: Run) -> Iterator[str]:
         "status": f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}",
         "folder": run.folder,
         "command": shlex.join(command),
-        "protocol": run.protocol,
+        "protocol": prose.how(run.protocol, run.conditions),
         "data": "; ".join(run.marks),
+        "loss": _loss(run),
         "size": _size(run),
-        "device": str(run.environment.get("device", "")),
     }
     for name, value in facts.items():
-        parts = _capped(wrap(value, WIDTH - NAMES, break_on_hyphens=False), MOST_FACT)
+        most = MOST_CONDITIONS if name == "protocol" else MOST_FACT
+        parts = _capped(wrap(value, WIDTH - NAMES, break_on_hyphens=False), most)
         for part, label in zip(parts, [name, *[""] * len(parts)], strict=False):
             yield f"{label:{NAMES}}{part}"
 
@@ -73,18 +86,27 @@ def _time(seconds: Mapping[str, float]) -> str:
     return f"{seconds.get('wall', 0.0):.1f} s" + (f" ({said})" if said else "")
 
 
-def _size(run: Run) -> str:
-    if not run.total_parameters:
+def _loss(run: Run) -> str:
+    if run.validation_loss is None:
         return ""
+    return f"{run.validation_loss:.4f} nats per token of the validation rows, the lowest reached"
+
+
+def _size(run: Run) -> str:
+    device = str(run.environment.get("device", ""))
+    if not run.total_parameters:
+        return device
     share = 100 * run.trainable_parameters / run.total_parameters
-    return (
-        f"{run.trainable_parameters:,} of {run.total_parameters:,} parameters trained "
-        f"({share:.3g} %), peak memory {run.peak_memory_bytes / 2**20:,.0f} MiB"
-    )
+    trained = f"{run.trainable_parameters:,} of {run.total_parameters:,} parameters trained"
+    memory = f"peak memory {run.peak_memory_bytes / 2**20:,.0f} MiB"
+    return ", ".join(filter(None, [f"{trained} ({share:.3g} %)", memory, device]))
 
 
-def _scores(run: Run) -> list[str]:
-    """Write the headline scores, a line per benchmark and average, a column per metric."""
+def _scores(run: Run, most: int) -> list[str]:
+    """Write the headline scores, a line per benchmark and average, a column per metric.
+
+    In `most` lines, or in the fewest that name a benchmark and all averages.
+    """
     by_metric = {name: run.headline(name) for name in run.metrics}
     names = list(dict.fromkeys(one.benchmark for one in run.scores if one.headline))
     sizes = {one.benchmark: one for one in reversed(run.scores) if one.headline}
@@ -99,9 +121,11 @@ def _scores(run: Run) -> list[str]:
     ]
     found = {name: _averages(name, scores) for name, scores in by_metric.items()}
     kinds = list(dict.fromkeys(kind for one in found.values() for kind in one))
-    rows += [[kind, *(one.get(kind, "") for one in found.values()), "", ""] for kind in kinds]
+    below = [[kind, *(one.get(kind, "") for one in found.values()), "", ""] for kind in kinds]
     header = ["benchmark", *by_metric, "rows", "unparsed"]
-    return markdown_table(header, rows, align="l" + "r" * (len(header) - 1)).splitlines()
+    lines = markdown_table(header, rows + below, align="l" + "r" * (len(header) - 1)).splitlines()
+    head, benchmarks, last = lines[:2], lines[2 : 2 + len(rows)], lines[2 + len(rows) :]
+    return [*head, *_capped(benchmarks, max(1, most - len(head) - len(last))), *last]
 
 
 def _value(name: str, score: Score | None) -> str:

@@ -173,7 +173,10 @@ def stored(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Path:
         ("history --method lora[r=64]", "'lora[r=64]' is not a known method with stored runs"),
         ("history --backbone tinny", "Did you mean 'tiny'?"),
         ("table --choose validaton", "Did you mean 'validation'?"),
-        ("table --format latex --runs", "which no paper prints"),
+        ("table --extractors --choose validation", "cannot be combined with --clean"),
+        ("table --extractors --format latex", "--extractors supports markdown and json"),
+        ("items runs/nowhere", "runs/nowhere is not a run folder"),
+        ("show gg", "No run in harness.db starts with 'gg'"),
     ],
 )
 def test_a_name_that_no_run_has_is_refused_with_the_nearest(

@@ -78,6 +78,12 @@ def test_a_table_of_the_store_reads_as_the_command_prints_it(done: Grid, place: 
     assert found.values == done.table.values
 
 
+def test_of_several_recipes_one_is_chosen_as_the_command_chooses(done: Grid, place: Path) -> None:
+    store = str(place / "harness.db")
+    found = harness.table(store, choose="validation").markdown()
+    assert found == stored.table(store, None, "markdown", Layout(), choose="validation")
+
+
 def rows(frame: Any) -> list[dict[str, Any]]:
     """Read a data frame, or what stands for it without pandas."""
     found: list[dict[str, Any]] = frame.to_dict("records") if find_spec("pandas") else frame
@@ -116,6 +122,8 @@ def test_a_mistake_is_the_message_of_the_command_line(tmp_path: Path) -> None:
         harness.grid("lorra", "gms8k", store=tmp_path / "a.db", runs=tmp_path / "runs")
     with pytest.raises(ResultsError, match="There is no store"):
         harness.table(tmp_path / "a.db")
+    with pytest.raises(UserError, match="Did you mean 'validation'"):
+        harness.table(tmp_path / "a.db", choose="validaton")
 
 
 def test_a_run_that_fails_raises_nothing_and_its_reason_is_given(tmp_path: Path) -> None:

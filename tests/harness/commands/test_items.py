@@ -7,20 +7,28 @@ from typing import Any
 
 import pytest
 
-from harness.commands.items import find, items, read
+from harness.commands.items import items, read
 from harness.errors import UserError
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from results.runfolder.folder import RunFolder
-from results.runfolder.record_of import record_of
-from results.runfolder.values import Generation, Verdict
-from results.store import Store
+from results.runfolder.values import Divergence, Generation, Verdict
 
 Command = Callable[..., Any]
 Make = Callable[..., RunFolder]
 
 FORMAT_1 = Path(__file__).parents[2] / "results" / "runfolder" / "format_1" / "96a36244336a66e7"
 GOLD = ("7", "8", "9")
+DIVERGED = Divergence(
+    started=0.0,
+    seconds={},
+    environment_id="",
+    trainable_parameters=1,
+    total_parameters=2,
+    peak_memory_bytes=3,
+    step=3,
+    reason="the loss is nan",
+)
 
 
 @pytest.fixture
@@ -74,19 +82,6 @@ def test_items_need_the_run_folder_alone(make: Make, harness: Command, tmp_path:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 
-def test_a_run_is_found_by_the_first_digits_of_its_id(make: Make, tmp_path: Path) -> None:
-    folder = make("run", GOLD)
-    folder.note_failure("ended")
-    record = record_of(folder)
-    assert record
-    store = str(tmp_path / "harness.db")
-    Store(store).add(record)
-    assert find(store, record.run_id[:5]).path == folder.path
-    folder.path.rename(tmp_path / "moved")
-    with pytest.raises(UserError, match="name the folder instead of the id"):
-        find(store, record.run_id)
-
-
 @pytest.mark.parametrize(
     ("options", "ids"),
     [
@@ -130,6 +125,9 @@ def test_a_benchmark_that_the_run_lacks_or_has_no_answers_to_is_refused(make: Ma
     with pytest.raises(UserError, match="Did you mean 'gsm8k'"):
         read(folder, "gsm9k")
     with pytest.raises(UserError, match="no answers to aqua; it did not finish"):
+        read(folder, "aqua")
+    folder.write_divergence(DIVERGED)
+    with pytest.raises(UserError, match="no answers to aqua; it diverged in training"):
         read(folder, "aqua")
 
 

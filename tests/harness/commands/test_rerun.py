@@ -14,6 +14,7 @@ import pytest
 
 from harness.backbones import TINY
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Divergence
 
 Command = Callable[..., Any]
 
@@ -120,6 +121,21 @@ def test_a_run_that_did_not_finish_is_refused(harness: Command, place: Path) -> 
     refused = harness(place, "rerun", "runs/only")
     assert refused.returncode == 2
     assert "did not finish, so there is nothing to compare with" in refused.stderr
+
+
+def test_a_run_that_diverged_is_refused_and_is_not_said_to_go_on(
+    harness: Command, place: Path
+) -> None:
+    folder = RunFolder(place / "runs" / "only")
+    result = folder.result()
+    assert result
+    facts = result.model_dump(include=set(Divergence.model_fields))
+    folder.write_divergence(Divergence(**facts, step=3, reason="the loss is nan"))
+    (folder.path / "result.json").unlink()
+    refused = harness(place, "rerun", "runs/only")
+    assert refused.returncode == 2
+    assert "the training diverged" in refused.stderr
+    assert "goes on" not in refused.stderr
 
 
 def test_an_interrupted_rerun_leaves_nothing(place: Path, until: Callable[..., bool]) -> None:

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from results.analysis.history import history
 from results.analysis.pairwise import compare
 from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import names, render
+from results.reports.prose import title
 from results.statistics.test import Test, Undefined
 from results.store import Reader, Store
 
@@ -47,6 +50,26 @@ def test_it_is_named_in_a_note_and_not_averaged(make: Make) -> None:
     assert not lora.cells[0].complete
     for name in names():
         assert "step 12: the loss is nan" in render([table], name)
+
+
+def test_a_table_of_which_no_trained_method_finished_names_the_seeds_that_did(make: Make) -> None:
+    runs = [diverged(make, "lora", seed) for seed in range(2)]
+    (table,) = tables(runs)
+    assert "no run finished of seeds 0, 1." in title(table)
+    (table,) = tables([*runs, make("base", 7, trainable_parameters=0)])
+    assert title(table).endswith("seed 7 alone.")
+
+
+@pytest.mark.parametrize("own_recipes", [False, True])
+def test_its_recipe_is_in_the_title_where_no_other_run_was_trained(
+    own_recipes: bool, make: Make
+) -> None:
+    spec = {"train": {"lr": 1e19, "epochs": 1}}
+    conditions = {"recipe": {"lr": 1e19, "epochs": 1}}
+    run = diverged(make, "lora", 1, spec=spec, conditions=conditions, recipe="recipe-b")
+    base = make("base", 7, trainable_parameters=0)
+    (table,) = tables([run, base], own_recipes=own_recipes)
+    assert "paper/1, recipe [lr=1e+19, epochs=1]" in title(table)
 
 
 def test_it_withholds_the_tests_that_its_seed_would_be_in(make: Make) -> None:

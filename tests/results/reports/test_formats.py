@@ -13,7 +13,7 @@ from results.analysis.table import Table, tables
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports.formats import names, render
-from results.reports.layout import Layout
+from results.reports.layout import Layout, method_title
 
 Make = Callable[..., Run]
 
@@ -244,3 +244,30 @@ def test_caption_and_notes_name_test_and_seeds(two: list[Table], name: str) -> N
     assert "Welch's two-sided t-test" in text
     assert "not adjusted" in text
     assert "over 2 seeds (0, 1)" in text
+
+
+def test_latex_names_the_runs_in_comments_and_is_otherwise_the_same(two: list[Table]) -> None:
+    def printed(text: str) -> list[str]:
+        return [line for line in text.splitlines() if line and not line.startswith("%")]
+
+    plain, told = render(two, "latex"), render(two, "latex", Layout(runs=True))
+    assert printed(told) == printed(plain)
+    for row in two[0].blocks[0].rows:
+        (line,) = (one for one in told.splitlines() if one.endswith(" ".join(row.cells[0].runs)))
+        assert line.startswith("% Runs behind ")
+        assert f"{method_title(row.label, {})} on tiny, columns all: " in line
+        assert len(row.cells[0].runs) == 2
+
+
+def test_latex_calls_methods_and_benchmarks_by_their_titles_in_notes_too(make: Make) -> None:
+    both = {"gsm8k": 50, "aqua": 25}
+    runs = [
+        make("ia3", correct=both, flags=("aqua: no answer found in 100 %",)),
+        make("lora", correct=both),
+        make("lora", backbone="other", correct=both),
+    ]
+    titles = {"ia3": "IA3", "lora": "LoRA", "aqua": "AQuA"}
+    text = render(tables(runs), "latex", Layout(titles=titles)).replace("\\", "")
+    assert "other, no run of IA3." in text
+    assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3)" in text
+    assert not re.search("ia3|aqua|lora", text)

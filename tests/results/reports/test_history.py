@@ -46,6 +46,15 @@ def test_what_all_attempts_have_in_common_is_said_once(make: Make) -> None:
     assert text.count("memory") == 9
 
 
+def test_the_marks_that_only_some_attempts_have_stay_in_their_line(make: Make) -> None:
+    marks = ("sample data", "first 20 rows")
+    text = markdown(history([make(marks=marks), make("dora")]))
+    first, second = text.splitlines()[2:4]
+    assert first.endswith("| first 20 rows |")
+    assert second.endswith(f"| {' ' * len(marks[1])} |")
+    assert text.endswith("Read with care: sample data.")
+
+
 def test_the_history_is_readable_by_machines(make: Make) -> None:
     (entry,) = json.loads(to_json(history([make()])))
     assert entry["started"] == "2026-01-01T00:00:00+00:00"

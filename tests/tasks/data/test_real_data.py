@@ -1,8 +1,8 @@
 """The published files, where the environment variable HARNESS_DATA names a folder with them.
 
-The counts were made on the files by other programs: rows in the papers, numbers that are negative
-or not whole, rationales that miss the answer and numbers of options in the notes that came with the
-data.
+What the benchmarks ask for is checked without the files too. The counts were made on the files by
+other programs: rows in the papers, numbers that are negative or not whole, rationales that miss the
+answer and numbers of options in the notes that came with the data.
 """
 
 import gzip
@@ -35,7 +35,10 @@ ROWS = {
     "hellaswag": 10042,
     "winogrande": 1267,
 }
-"""Rows of the 15 test sets in the papers."""
+"""Rows of the 15 test sets in the papers, and of dataset/*/test.json in LLM-Adapters 8166572."""
+
+REPLIES = 7801
+"""Rows of ConvAI2's validation set: replies."""
 
 judging = pytest.mark.parametrize("name", ROWS, indirect=True)
 """For every benchmark whose rows have one right answer."""
@@ -64,6 +67,11 @@ def judged(benchmark: Benchmark, completion: str, gold: str) -> bool:
     return benchmark.judge(benchmark.extractors["llm-adapters"](completion), gold)
 
 
+@pytest.mark.parametrize(("name", "rows"), [*ROWS.items(), ("convai2", REPLIES)])
+def test_a_benchmark_asks_for_the_rows_of_the_papers(name: str, rows: int) -> None:
+    assert known(name).file.rows == rows
+
+
 @judging
 def test_test_sets_have_the_rows_of_the_papers(name: str, real: DataSet) -> None:
     assert [row.id for row in real.rows] == list(range(ROWS[name]))
@@ -88,7 +96,7 @@ def test_all_test_sets_but_hellaswag_are_the_published_ones(
         ("icliniq", 465, "substitute"),
         ("dolly", 3742, "substitute"),
         ("codealpaca", 2017 - 2, "substitute"),  # 2 rows have no output
-        ("convai2", 7801, "published"),
+        ("convai2", REPLIES, "published"),
     ],
     indirect=["name"],
 )

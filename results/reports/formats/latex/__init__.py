@@ -3,22 +3,24 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from results.analysis.runs.flags import summed_up
 from results.analysis.table import Table
 from results.reports import prose
+from results.reports.behind import behind
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
 from results.reports.formats.latex.text import escaped
-from results.reports.layout import Layout, titled, without_idle_averages
+from results.reports.layout import Layout, method_title, titled, without_idle_averages
 
 ENVIRONMENTS = {"column": "table", "page": "table*"}
 
 
 def render(tables: Sequence[Table], layout: Layout) -> str:
     """Write each table as a float of its own, or as several where it does not fit a page."""
-    each = zip(tables, _labels(tables, layout), _flags(tables), strict=True)
+    each = zip(tables, _labels(tables, layout), _flags(tables, layout), strict=True)
     floats = (text for one in each for text in _floats(*one, layout))
     return "\n\n".join([r"% In the preamble: \usepackage{booktabs}", *floats])
 
@@ -37,12 +39,13 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _flags(tables: Sequence[Table]) -> Iterator[tuple[str, ...]]:
+def _flags(tables: Sequence[Table], layout: Layout) -> Iterator[tuple[str, ...]]:
     """Sum up the flags of each table; where one before it is of the same runs, there they stand."""
+    named = partial(method_title, titles=layout.titles)
     seen: list[object] = []
     for table in tables:
         runs = [row.flags.keys() for block in table.blocks for row in block.rows]
-        yield () if (table.conditions, runs) in seen else summed_up([table])
+        yield () if (table.conditions, runs) in seen else summed_up([table], named)
         seen.append((table.conditions, runs))
 
 
@@ -52,12 +55,20 @@ def _floats(table: Table, label: str, flags: Sequence[str], layout: Layout) -> I
     how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
     below, left = notes(shown, flags, room)
     pages, caption = _pages(cells, how), prose.title(shown, layout.spread)
-    yield from (f"% {sentence}" for sentence in left)
+    comments = [*left, *(_runs(shown) if layout.runs else ())]
+    if comments:
+        yield "\n".join(f"% {sentence}" for sentence in comments)
     for number, page in enumerate(pages, 1):
         part = f" (part {number} of {len(pages)})." if len(pages) > 1 else "."
         own = label if number == 1 else f"{label}-part-{number}"
         yield _float(layout, how, caption.removesuffix(".") + part, own, page, below)
         below = rf"Notes: below Table~\ref{{{label}}}."
+
+
+def _runs(table: Table) -> Iterator[str]:
+    """Name the runs behind the cells, in comments: sixteen digits a seed are too wide to print."""
+    for one in behind(table):
+        yield f"Runs behind {one.method} on {one.backbone}, columns {one.columns}: {one.runs}"
 
 
 def _float(

@@ -61,7 +61,7 @@ def test_where_no_run_finished_the_table_says_of_each_how_it_ended(make: Make) -
         "lora": None,
     }
     printed = render([table], "markdown")
-    assert "no run finished, seed 1 alone" in printed
+    assert "no run finished of seed 1." in printed
     rows = [line.split() for line in printed.splitlines() if line.startswith("|") and "†" in line]
     assert [line[3:-1:2] for line in rows] == [
         ["dypam†", "1", "diverged", "diverged", "diverged"],

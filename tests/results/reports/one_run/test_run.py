@@ -14,11 +14,19 @@ def test_a_run_is_shown_with_all_that_is_stored_of_it(make: Make) -> None:
         Score("gsm8k", "accuracy", "strict", False, 0.0, 8, unparsed=3),
         Score(POOLED, "bleu", "", True, 31.416, 8, signature="nrefs:1|tok:13a"),
     )
-    run = make(scores=scores, fold=4, flags=("gsm8k: empty answers: 3 of 8",))
+    run = make(
+        scores=scores,
+        fold=4,
+        flags=("gsm8k: empty answers: 3 of 8",),
+        conditions={"recipe": {"epochs": 1}},
+        validation_loss=0.25,
+    )
     text = markdown(run)
     for line in (
         f"## Run {run.run_id}",
         "    fold = 4",
+        "    protocol = paper/1, recipe [epochs=1]",
+        "    validation loss = 0.25",
         "    marks = sample data",
         "    gsm8k: empty answers: 3 of 8",
         "    all bleu = nrefs:1|tok:13a",

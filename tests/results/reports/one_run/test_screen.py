@@ -17,6 +17,9 @@ def test_a_finished_run_shows_what_where_how_scores_and_flags(make: Make) -> Non
         correct={"gsm8k": 50, "aqua": 25},
         flags=("gsm8k: empty answers: 3 of 8",),
         provenance={"command": ["harness", "run", "--methods", "lora[r=2]"]},
+        protocol="paper[max_new_tokens=8]/2",
+        conditions={"recipe": {"lr": 1e-4}, "batches": {"batch_size": 8}},
+        validation_loss=0.28243,
     )
     lines = screen(run).splitlines()
     assert lines[0] == "lora on tiny, math, seed 2333"
@@ -24,7 +27,9 @@ def test_a_finished_run_shows_what_where_how_scores_and_flags(make: Make) -> Non
         f"run       {run.run_id}",
         "folder    runs/lora",
         "command   harness run --methods 'lora[r=2]'",
+        "protocol  paper[max_new_tokens=8]/2, recipe [lr=0.0001], batches [batch_size=8]",
         "data      sample data",
+        "loss      0.2824 nats per token of the validation rows, the lowest reached",
         "| gsm8k     |  50.00 % |  100 |        0 |",
         "| micro     |  37.50 % |      |          |",
         "- gsm8k: empty answers: 3 of 8",
@@ -38,6 +43,32 @@ def test_a_failed_run_begins_with_its_reason_and_ends_with_its_log(make: Make) -
     assert lines[1:3] == ["failed: OSError: no such file", "at all"]
     assert lines[lines.index("End of the log:") + 1 :][-3] == "98"
     assert len(lines) == LINES
+
+
+def test_a_diverged_run_says_so_and_promises_no_answers(make: Make) -> None:
+    lines = screen(make(status="diverged", reason="step 2: the loss is nan", scores=()))
+    assert lines.splitlines()[1] == "diverged: step 2: the loss is nan"
+    assert "harness items" not in lines
+
+
+def test_what_a_table_of_eight_benchmarks_shows_fits_the_screen_whole(make: Make) -> None:
+    run = make(
+        correct={f"benchmark-{n}": n for n in range(8)},
+        marks=("word " * 30,),
+        flags=("a: empty answers", "b: empty answers"),
+        provenance={"command": ["harness", "run", *["--methods"] * 10]},
+        validation_loss=0.5,
+    )
+    lines = screen(run).splitlines()
+    assert len(lines) <= LINES == 30
+    assert sum(line.startswith(("| benchmark-", "| m", "- ")) for line in lines) == 8 + 2 + 2
+
+
+def test_more_benchmarks_than_fit_leave_the_averages_and_the_flags(make: Make) -> None:
+    run = make(correct={f"benchmark-{n}": 50 for n in range(40)}, flags=("a", "b", "c"))
+    text = screen(run)
+    for line in ("... and 29 more", "| macro ", "- a", "... and 2 more"):
+        assert line in text
 
 
 TEXT = st.text(max_size=700)
@@ -67,12 +98,12 @@ def test_no_run_needs_more_than_one_screen(  # noqa: PLR0913, PLR0917
     run = make(
         status=status,
         reason=reason if status == "failed" else "",
-        scores=scores,
-        flags=tuple(flags),
+        scores=scores if status == "finished" else (),
+        flags=tuple(flags) if status == "finished" else (),
         folder=folder,
         provenance={"command": words},
     )
-    lines = screen(run, log).split("\n")
+    lines = screen(run, log if status == "failed" else "").split("\n")
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= WIDTH
-    assert "harness items" in lines[-1]
+    assert "--all" in lines[-1]

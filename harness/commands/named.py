@@ -1,0 +1,67 @@
+"""Which run a user means: by the first digits of its id, or by its run folder."""
+
+import os
+from pathlib import Path
+
+from harness.errors import UserError
+from results.errors import ResultsError
+from results.record import Run
+from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import record_of
+from results.store import Reader
+
+
+def record(store_place: str, run: str) -> Run:
+    """Read a run from its folder, or from the store.
+
+    Raises:
+        UserError: There is no such folder, or the run in it has not ended.
+        ResultsError: There is no such store, or not one such run in it.
+    """
+    folder = _folder(run)
+    if folder is None:
+        return _stored(store_place, run)
+    found = record_of(folder)
+    if found is None:
+        raise UserError(f"{run}: nothing says how this run ended: it is running, or was stopped.")
+    return found
+
+
+def folder(store_place: str, run: str) -> RunFolder:
+    """Find a run folder by its path, or by the id of its run.
+
+    Raises:
+        UserError: There is no such folder, or it is not where the store says.
+        ResultsError: There is no such store, or not one such run in it.
+    """
+    named = _folder(run)
+    if named is not None:
+        return named
+    found = _stored(store_place, run)
+    if not _is_folder(Path(found.folder)):
+        raise UserError(
+            f"Run {found.run_id}: its folder {found.folder} is not there.\n"
+            "  If it lies elsewhere, name the folder instead of the id."
+        )
+    return RunFolder(Path(found.folder))
+
+
+def _folder(run: str) -> RunFolder | None:
+    """Take `run` for a folder if it is one."""
+    if _is_folder(Path(run)):
+        return RunFolder(Path(run))
+    if os.sep in run:
+        raise UserError(f"{run} is not a run folder: there is no spec.json in it.")
+    return None
+
+
+def _is_folder(path: Path) -> bool:
+    return (path / "spec.json").is_file()
+
+
+def _stored(store_place: str, run: str) -> Run:
+    try:
+        store = Reader(store_place)
+    except ResultsError as error:
+        raise UserError(f"{error}\n  Without a store, name the run folder, not an id.") from error
+    return store.run(run)
