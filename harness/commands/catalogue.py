@@ -12,6 +12,7 @@ from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 
 if TYPE_CHECKING:
+    from harness.planning.skeleton import Skeleton
     from harness.spec.spec import MethodSpec
     from tasks.contract import Benchmark
 
@@ -106,14 +107,15 @@ def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:
     from harness.planning.methods import complete  # noqa: PLC0415
     from harness.planning.parameters import shapes  # noqa: PLC0415 (start-up time)
     from harness.planning.parse import parse_method  # noqa: PLC0415
+    from harness.planning.skeleton import skeleton  # noqa: PLC0415
 
-    found = shapes(backbone)
+    found = {name: skeleton(config) for name, config in shapes(backbone).items()}
     rows, counted = [], {}
     for text in [text for name in names for text in _with_papers(name)]:
         spec = complete(parse_method(text))
         same = json.dumps([spec.name, spec.fields], sort_keys=True)
         if same not in counted:
-            counted[same] = [_count(spec, name, config) for name, config in found.items()]
+            counted[same] = [_count(spec, name, one) for name, one in found.items()]
         rows += [{"method": spec.label, **row} for row in counted[same]]
     return rows
 
@@ -123,11 +125,11 @@ def _with_papers(name: str) -> list[str]:
     return [name, *(f"{name}:{paper}" for paper in papers)]
 
 
-def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
-    from harness.planning.parameters import count_on  # noqa: PLC0415 (start-up time)
+def _count(spec: "MethodSpec", backbone: str, skeleton: "Skeleton") -> dict[str, Any]:
+    from harness.planning.parameters import count_by_kind  # noqa: PLC0415 (start-up time)
 
     try:
-        found = asdict(count_on(spec, backbone, config))
+        found = asdict(count_by_kind(spec, backbone, skeleton))
     except UserError as error:
         found = {"trainable": None, "total": None, "percent": None, "adjustments": [str(error)]}
     notes = "; ".join(found.pop("adjustments"))
