@@ -44,7 +44,7 @@ def described() -> str:
 
 
 def _noted() -> dict[str, Any]:
-    """Read what `.ci/note_commit.py` put into the wheel."""
+    """Read the note that the build hook (.ci) put into the wheel."""
     try:
         text = distribution(DISTRIBUTION).read_text("extra_metadata/commit.json")
     except PackageNotFoundError:
