@@ -84,7 +84,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkout")
     for name in (*NAMES, ".ci"):
         shutil.copytree(ROOT / name, folder / name)
-    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+    for name in ("pyproject.toml", "peft_proving_ground.py", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, folder)
     git(folder, "init", "-q")
     git(folder, "add", "-A")
