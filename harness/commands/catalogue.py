@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 NARROW = ("group", "benchmark", "title", "rows", "metrics")
 """What `harness tasks` shows of a benchmark in 100 characters."""
+
+COUNTED = ("method", "backbone", "trainable", "percent", "notes")
+"""What `harness methods --backbone` shows of a count in 100 characters."""
 
 
 def methods(
@@ -48,11 +52,16 @@ def methods(
 
         with counting():
             rows = _counted([row["method"] for row in sound], backbone)
-    text = table(rows, wide=wide)
+    shown = rows if wide or not backbone else _only(COUNTED, rows)
+    text = table(shown, wide=wide)
     if name:
         fields = ", ".join(f"{key}={value}" for key, value in _fields(name).items())
-        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {fields}"
+        text += f"\n\n{plugins.docstring('methods', name)}\n\n{fill(f'Fields: {fields}', 100)}"
     return Report(text, rows if backbone or not full else facts, notes=notes)
+
+
+def _only(keys: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: row[key] for key in keys} for row in rows]
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -90,7 +99,7 @@ def tasks(name: str | None, *, wide: bool = False) -> Report:
         for one in plugins.group(group).benchmarks
         if name in (None, one, group)
     ]
-    shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
+    shown = rows if wide else _only(NARROW, rows)
     described = f"\n\n{plugins.docstring('tasks', name)}" if name in names else ""
     text = table(shown, wide=wide) + described
     value = [{**row, **_source(str(row["benchmark"]))} for row in rows]

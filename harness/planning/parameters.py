@@ -110,9 +110,9 @@ def counting() -> Iterator[None]:
 def shapes(name: str) -> dict[str, Any]:
     """Return the configurations that a backbone's name stands for, by what they are called.
 
-    One of `SHAPES` in upper or lower case, a folder with a `config.json`, or else a backbone as
-    `harness run` takes it: the first two need neither network nor weights. A multimodal model has
-    two: all of it, and its language model alone.
+    One of `SHAPES` in upper or lower case, a `config.json` or the folder that it is in, or else a
+    backbone as `harness run` takes it: the first two need neither network nor weights. A multimodal
+    model has two: all of it, and its language model alone.
 
     Raises:
         UserError: There is no such backbone; the message has the names of `SHAPES`.
@@ -133,6 +133,8 @@ SHAPES = Path(__file__).parent / "shapes.json"
 
 def _found(name: str, known: Sequence[str]) -> Any:
     folder = backbones.TINY if name == "tiny" else Path(name).expanduser()
+    if folder.name == "config.json":
+        folder = folder.parent
     try:
         if (folder / "config.json").is_file():
             return _read(str(folder), None, name)
