@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-PARTS := texlive-latex-base texlive-latex-recommended poppler-utils
+PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql
 
 .PHONY: run test parts lint bench clean
 
@@ -16,7 +16,8 @@ test: .venv/installed
 	$(BIN)/pytest
 
 parts: .venv/installed
-	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null; then \
+	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null \
+		|| ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
 		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi

@@ -12,7 +12,7 @@ import peft
 from peft import PeftConfig, PeftModel
 from peft.tuners.tuners_utils import BaseTunerLayer
 from peft.utils import CONFIG_NAME
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.training.hooks import StepHooks, TrainingAhead
@@ -194,10 +194,10 @@ def size(model: PeftModel | PreTrainedModel) -> Size:
     if not isinstance(model, PeftModel):
         return Size(model.num_parameters(only_trainable=True), model.num_parameters())
     trainable, total = model.get_nb_trainable_parameters()
-    return Size(trainable, total - _replaced(model))
+    return Size(trainable, total - replaced(model))
 
 
-def _replaced(model: PeftModel) -> int:
+def replaced(model: nn.Module) -> int:
     """Count the frozen parameters in whose place a trained copy computes."""
     originals = {
         id(parameter): parameter.numel()

@@ -16,7 +16,7 @@ def methods(
     backbone: Annotated[
         str | None,
         typer.Option(
-            help="`tiny`, a folder with a config.json, a hub repository owner/name\\[@revision], "
+            help="`tiny`, a config.json or its folder, a hub repository owner/name\\[@revision], "
             "or a shape of the papers such as llama-3.2-3b (a wrong name lists them)."
         ),
     ] = None,

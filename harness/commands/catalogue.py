@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
@@ -12,11 +13,15 @@ from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 
 if TYPE_CHECKING:
+    from harness.planning.skeleton import Skeleton
     from harness.spec.spec import MethodSpec
     from tasks.contract import Benchmark
 
 NARROW = ("group", "benchmark", "title", "rows", "metrics")
 """What `harness tasks` shows of a benchmark in 100 characters."""
+
+COUNTED = ("method", "backbone", "trainable", "percent", "notes")
+"""What `harness methods --backbone` shows of a count in 100 characters."""
 
 
 def methods(
@@ -47,11 +52,16 @@ def methods(
 
         with counting():
             rows = _counted([row["method"] for row in sound], backbone)
-    text = table(rows, wide=wide)
+    shown = rows if wide or not backbone else _only(COUNTED, rows)
+    text = table(shown, wide=wide)
     if name:
         fields = ", ".join(f"{key}={value}" for key, value in _fields(name).items())
-        text += f"\n\n{plugins.docstring('methods', name)}\n\nFields: {fields}"
+        text += f"\n\n{plugins.docstring('methods', name)}\n\n{fill(f'Fields: {fields}', 100)}"
     return Report(text, rows if backbone or not full else facts, notes=notes)
+
+
+def _only(keys: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: row[key] for key in keys} for row in rows]
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -88,7 +98,7 @@ def tasks(named: str | None, *, wide: bool = False) -> Report:
         for one in plugins.group(group).benchmarks
         if not wanted or {one, group} & {*wanted}
     ]
-    shown = rows if wide else [{key: row[key] for key in NARROW} for row in rows]
+    shown = rows if wide else _only(NARROW, rows)
     described = [
         plugins.docstring("tasks", name) for name in wanted if name in plugins.names("tasks")
     ]
@@ -107,14 +117,15 @@ def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:
     from harness.planning.methods import complete  # noqa: PLC0415
     from harness.planning.parameters import shapes  # noqa: PLC0415 (start-up time)
     from harness.planning.parse import parse_method  # noqa: PLC0415
+    from harness.planning.skeleton import skeleton  # noqa: PLC0415
 
-    found = shapes(backbone)
+    found = {name: skeleton(config) for name, config in shapes(backbone).items()}
     rows, counted = [], {}
     for text in [text for name in names for text in _with_papers(name)]:
         spec = complete(parse_method(text))
         same = json.dumps([spec.name, spec.fields], sort_keys=True)
         if same not in counted:
-            counted[same] = [_count(spec, name, config) for name, config in found.items()]
+            counted[same] = [_count(spec, name, one) for name, one in found.items()]
         rows += [{"method": spec.label, **row} for row in counted[same]]
     return rows
 
@@ -124,11 +135,11 @@ def _with_papers(name: str) -> list[str]:
     return [name, *(f"{name}:{paper}" for paper in papers)]
 
 
-def _count(spec: "MethodSpec", backbone: str, config: Any) -> dict[str, Any]:
-    from harness.planning.parameters import count_on  # noqa: PLC0415 (start-up time)
+def _count(spec: "MethodSpec", backbone: str, skeleton: "Skeleton") -> dict[str, Any]:
+    from harness.planning.parameters import count_by_kind  # noqa: PLC0415 (start-up time)
 
     try:
-        found = asdict(count_on(spec, backbone, config))
+        found = asdict(count_by_kind(spec, backbone, skeleton))
     except UserError as error:
         found = {"trainable": None, "total": None, "percent": None, "adjustments": [str(error)]}
     notes = "; ".join(found.pop("adjustments"))

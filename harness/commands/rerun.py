@@ -14,6 +14,7 @@ from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.planning.source import source_hash
+from harness.plugins import named_files
 from harness.scheduling import schedule
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot, visible_gpus
@@ -84,7 +85,7 @@ def _planned(folder: RunFolder) -> PlannedRun:
         raise UserError(f"{folder.path}: spec.json is not the spec of {folder.head().run_id}.")
     planned = _here(planned)
     for file in planned.files:
-        file.check()
+        named_files.check(file.texts)
         plugins.add(file.kind, Path(file.path))
     faults = Faults()
     faults.of(lambda: _same_method(planned.spec.method))

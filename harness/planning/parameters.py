@@ -2,24 +2,23 @@
 
 import gc
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-from torch.nn import init
-from torch.overrides import TorchFunctionMode
-from torch.utils._device import _device_constructors
-from transformers import AutoConfig, AutoModelForCausalLM
+from torch import nn
+from transformers import AutoConfig, PreTrainedModel
 
 from harness import backbones, plugins
 from harness.errors import UserError, unknown
+from harness.planning.skeleton import ShapesOnly, Skeleton, whole
 from harness.spec.planned import Located
 from harness.spec.spec import MethodSpec
-from methods.contract import size
+from methods.contract import Size, replaced, size
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,52 @@ def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:
     Raises:
         UserError: The method cannot be put on this model with these fields.
     """
+    return _count(method, backbone, whole(config))
+
+
+def count_by_kind(method: MethodSpec, backbone: str, skeleton: Skeleton) -> Count:
+    """Count as `count_on` does, in less time: one layer of each kind, times how many there are.
+
+    A guest may treat equal layers differently, so it is counted on all of them. So is what PEFT
+    adjusted, since the adjustments say in how many layers.
+
+    Raises:
+        UserError: The method cannot be put on this model with these fields.
+    """
+    if not plugins.is_guest("methods", method.name):
+        one = deepcopy(skeleton)
+        found = _count(method, backbone, one.model, one.more)
+        if not found.adjustments:
+            return found
+    return count_on(method, backbone, skeleton.model.config)
+
+
+def _count(
+    method: MethodSpec,
+    backbone: str,
+    model: PreTrainedModel,
+    more: Sequence[tuple[nn.Module, int]] = (),
+) -> Count:
     plugin = plugins.method(method.name)
     try:
         with ShapesOnly():
-            model = AutoModelForCausalLM.from_config(config)
             adapted: Any = plugin.adapt(model, plugin.configure(**method.fields))
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise UserError(f"{method.label} on {backbone}: {error}") from error
-    found = size(adapted)
+    found = _size(adapted, more)
     adjusted: list[str] = plugin.adjustments(adapted) if plugin.adjustments else []
     return Count(found.trainable, found.total, round(found.percent, 4), tuple(adjusted))
+
+
+def _size(adapted: Any, more: Sequence[tuple[nn.Module, int]]) -> Size:
+    """Add the layers that were left out to the size of an adapted model."""
+    found = size(adapted)
+    trainable, total = found.trainable, found.total
+    for layer, times in more:
+        parameters = list(layer.parameters())
+        trainable += times * sum(one.numel() for one in parameters if one.requires_grad)
+        total += times * (sum(one.numel() for one in parameters) - replaced(layer))
+    return Size(trainable, total)
 
 
 @contextmanager
@@ -72,42 +107,12 @@ def counting() -> Iterator[None]:
         gc.unfreeze()
 
 
-class ShapesOnly(TorchFunctionMode):
-    """Makes tensors on the meta device and leaves out the start values, which have no effect there.
-
-    Like `torch.device("meta")`, in less time: on that device torch works out the shapes of start
-    values in Python.
-    """
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Call a function of torch, or give back the tensor that it would fill."""
-        given = kwargs or {}
-        if func in FILLS:
-            return args[0] if args else given["tensor"]
-        if func in CONSTRUCTORS and given.get("device") is None:
-            return func(*args, **{**given, "device": "meta"})
-        return func(*args, **given)
-
-
-CONSTRUCTORS = frozenset(_device_constructors())
-FILLS = frozenset({init.uniform_, init.normal_, init.constant_, init.kaiming_uniform_}) | {
-    *(Tensor.uniform_, Tensor.normal_, Tensor.zero_, Tensor.fill_)
-}
-"""What sets start values in place, as far as torch asks a mode first."""
-
-
 def shapes(name: str) -> dict[str, Any]:
     """Return the configurations that a backbone's name stands for, by what they are called.
 
-    One of `SHAPES` in upper or lower case, a folder with a `config.json`, or else a backbone as
-    `harness run` takes it: the first two need neither network nor weights. A multimodal model has
-    two: all of it, and its language model alone.
+    One of `SHAPES` in upper or lower case, a `config.json` or the folder that it is in, or else a
+    backbone as `harness run` takes it: the first two need neither network nor weights. A multimodal
+    model has two: all of it, and its language model alone.
 
     Raises:
         UserError: There is no such backbone; the message has the names of `SHAPES`.
@@ -128,6 +133,8 @@ SHAPES = Path(__file__).parent / "shapes.json"
 
 def _found(name: str, known: Sequence[str]) -> Any:
     folder = backbones.TINY if name == "tiny" else Path(name).expanduser()
+    if folder.name == "config.json":
+        folder = folder.parent
     try:
         if (folder / "config.json").is_file():
             return _read(str(folder), None, name)

@@ -6,9 +6,12 @@ The files beside such a file can be imported by it. Two of them may have helpers
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+
+from harness.errors import UserError
 
 _named: dict[str, dict[str, Path]] = defaultdict(dict)
 _modules: dict[Path, ModuleType] = {}
@@ -23,6 +26,21 @@ def add(kind: str, path: Path) -> None:
 def of(kind: str) -> Mapping[str, Path]:
     """Return the files of a kind by their names."""
     return _named[kind]
+
+
+def check(planned: Mapping[str, str]) -> None:
+    """Compare files with what they were when a run was planned: SHA-256 by path.
+
+    Raises:
+        UserError: One of them is not there, or not what it was.
+    """
+    for path, digest in planned.items():
+        file = Path(path)
+        if not file.is_file() or sha256(file.read_bytes()).hexdigest() != digest:
+            raise UserError(
+                f"{path} is not what it was when the run was planned. Put it back, or rerun "
+                "the command to plan with it as it is."
+            )
 
 
 def module_of(path: Path) -> ModuleType:

@@ -1,12 +1,9 @@
 """A planned run: a spec, where its parts lie on this machine, and its memory and provenance."""
 
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.errors import UserError
 from harness.spec.spec import Backbone, Spec
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import FORMAT, Head
@@ -80,20 +77,6 @@ class PluginFile(BaseModel):
     kind: Literal["methods", "tasks"]
     path: str
     texts: dict[str, str]
-
-    def check(self) -> None:
-        """Compare with the files as they are now.
-
-        Raises:
-            UserError: One of them is not there, or not what it was.
-        """
-        for path, planned in self.texts.items():
-            file = Path(path)
-            if not file.is_file() or sha256(file.read_bytes()).hexdigest() != planned:
-                raise UserError(
-                    f"{path} is not what it was when the run was planned. Put it back, or rerun "
-                    "the command to plan with it as it is."
-                )
 
 
 class PlannedRun(BaseModel):

@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from harness import plugins
+from harness.plugins import named_files
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
@@ -42,7 +43,7 @@ def execute(folder: RunFolder) -> None:
         folder.drop_failure()
         planned = PlannedRun.of(folder)
         for file in planned.files:
-            file.check()
+            named_files.check(file.texts)
             plugins.add(file.kind, Path(file.path))
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)

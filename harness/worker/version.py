@@ -24,9 +24,8 @@ def version() -> str:
 def commit() -> dict[str, Any]:
     """Give the commit, and whether the files differ from it.
 
-    In a checkout git knows. Of an installation from a repository, pip has noted the commit
-    (PEP 610). A wheel from elsewhere does not tell. Whether installed files were changed is known
-    of neither: `dirty` is None.
+    In a checkout git knows. A wheel holds a note of the checkout that it was built of. `dirty` is
+    None where nobody knows.
     """
     folder = Path(__file__).parents[2]
     if (folder / ".git").exists() and shutil.which("git"):
@@ -34,7 +33,7 @@ def commit() -> dict[str, Any]:
             "commit": _git(folder, "rev-parse", "HEAD") or UNKNOWN,
             "dirty": bool(_git(folder, "status", "--porcelain")),
         }
-    return {"commit": _noted() or UNKNOWN, "dirty": None}
+    return {"commit": UNKNOWN, "dirty": None, **_noted()}
 
 
 def described() -> str:
@@ -44,12 +43,14 @@ def described() -> str:
     return f"harness {version()}, commit {found['commit']}{changed}"
 
 
-def _noted() -> str:
+def _noted() -> dict[str, Any]:
+    """Read the note that the build hook (.ci) put into the wheel."""
     try:
-        text = distribution(DISTRIBUTION).read_text("direct_url.json") or "{}"
+        text = distribution(DISTRIBUTION).read_text("extra_metadata/commit.json")
     except PackageNotFoundError:
-        return ""
-    return str(json.loads(text).get("vcs_info", {}).get("commit_id", ""))
+        return {}
+    found: dict[str, Any] = json.loads(text or "{}")
+    return found
 
 
 def _git(folder: Path, *arguments: str) -> str:

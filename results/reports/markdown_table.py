@@ -7,8 +7,11 @@ from textwrap import wrap
 GAP = 3
 """Characters that a column takes besides its text; a line has one more."""
 
-LONGEST_WORD = 30
+LONGEST_WORD = 25
 """A longer word is broken where a line would be too long."""
+
+SHORTEST_PART = 10
+"""If it is too long still, all words are broken, into parts of at least so many characters."""
 
 
 def markdown_table(
@@ -33,8 +36,9 @@ def markdown_table(
     lines = [[cell.replace("|", r"\|") for cell in line] for line in (header, *rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
     if characters is not None:
-        least = [max(map(_longest_word, column)) for column in zip(*lines, strict=True)]
-        _narrow(widths, least, align, characters)
+        room = (align, characters)
+        _narrow(widths, [max(map(_longest_word, one)) for one in zip(*lines, strict=True)], *room)
+        _narrow(widths, [SHORTEST_PART] * len(widths), *room)
         lines = [line for row in lines for line in _wrapped(row, widths)]
     head, *body = (_line(map(_padded, line, widths, align)) for line in lines)
     return "\n".join([head, _line(map(_rule, widths, align)), *body])

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from results.errors import ResultsError
-from results.store import sqlite
+from results.store import postgresql, sqlite
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ def to_write(place: str | Path) -> Database:
     if _is_sqlite(url):
         # Taking the lock at once, writers wait for each other instead of failing half-way.
         return Database(sqlite.name(url), sqlite.engine(url, begin="BEGIN IMMEDIATE"))
+    if url.get_backend_name() == postgresql.BACKEND:
+        return Database(_name(url), postgresql.engine_to_write(url))
     return _server(url)
 
 
@@ -68,5 +70,8 @@ def _is_sqlite(url: URL) -> bool:
 
 
 def _server(url: URL) -> Database:
-    name = url.render_as_string(hide_password=True)
-    return Database(name, sa.create_engine(url, poolclass=NullPool))
+    return Database(_name(url), sa.create_engine(url, poolclass=NullPool))
+
+
+def _name(url: URL) -> str:
+    return url.render_as_string(hide_password=True)

@@ -1,10 +1,11 @@
 """Data sets of the Hugging Face hub, written as files that `layouts.py` can read."""
 
 import json
+from pathlib import Path
 from typing import BinaryIO
 
 from tasks.contract import HubSet
-from tasks.data.transfer import Progress, UnavailableError, UnreachableError
+from tasks.data.transfer import Progress, UnavailableError, UnreachableError, reach
 
 
 def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
@@ -18,9 +19,11 @@ def write(hub_set: HubSet, progress: Progress, stream: BinaryIO) -> None:
         UnavailableError: The hub does not give the set, or the set lacks a column.
     """
     # Slow to import, and no other command needs it.
-    from datasets import load_dataset  # noqa: PLC0415
+    from datasets import config, load_dataset  # noqa: PLC0415
     from datasets.exceptions import DatasetGenerationError  # noqa: PLC0415
 
+    if not Path(hub_set.repository).is_dir():
+        reach(config.HF_ENDPOINT)  # where it cannot be reached, the library tries for long
     try:
         rows = load_dataset(
             hub_set.repository,

@@ -33,6 +33,20 @@ class PassingError(UnavailableError):
     """The address did not give the file, but may at another attempt."""
 
 
+def reach(url: str) -> None:
+    """Ask for an address once, whatever it answers.
+
+    Raises:
+        UnreachableError: It does not answer.
+    """
+    import httpx2  # noqa: PLC0415 - start-up time of commands that fetch nothing
+
+    try:
+        httpx2.head(url, timeout=TIMEOUT)
+    except httpx2.RequestError as error:
+        raise UnreachableError(str(error) or type(error).__name__) from error
+
+
 @dataclass
 class Transfer:
     """One download, by as many requests as it takes.

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,27 @@ def test_a_module_of_the_users_in_the_place_of_ours_is_told_in_a_line(
         f"error: `{package}` is {tmp_path / name}, not the harness's: rename it, or keep its "
         "folder off Python's path (PYTHONPATH, or the folder in which `python -m` starts).\n"
     )
+
+
+@pytest.mark.parametrize("name", ["harness.py", "harness/__init__.py"])
+def test_a_harness_of_the_users_in_the_place_of_ours_is_told_in_a_line(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("raise SystemExit('this ran')\n")
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["harness"]
+    module, function = entry.split(":")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {module}; {module}.{function}()", "tasks"],  # as pip's
+        cwd=tmp_path,  # which `-c` has Python search first
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: `harness` is {tmp_path / name}, not the harness's: ")
+    assert done.stderr.count("\n") == 1
 
 
 def distribution(site: Path, name: str, *files: str) -> None:

@@ -145,9 +145,22 @@ def test_parameters_are_counted_from_a_configuration_alone(
     shutil.copy(whole / "config.json", bare)
     counts = [
         [(row["method"], row["trainable"], row["total"]) for row in found.value]
-        for found in (listing.methods("lora", str(whole)), listing.methods("lora", str(bare)))
+        for found in (
+            listing.methods("lora", str(place)) for place in (whole, bare, bare / "config.json")
+        )
     ]
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1] == counts[2]
+    long = str(bare / "config.json")
+    assert len(long) > 40
+    assert max(map(len, listing.methods("lora", long).text.splitlines())) <= 100
+
+
+def test_counts_fit_100_characters_and_the_total_is_shown_on_wish() -> None:
+    found = listing.methods(None, "gemma-3-4b")
+    assert max(map(len, found.text.splitlines())) <= 100
+    assert "| total" not in found.text
+    assert "4,300,079,472" in found.text  # of the method that trains everything
+    assert found.value[0]["total"] == 4_415_592_448  # adalora, with the ranks of 400 layers
 
 
 def test_a_size_of_the_papers_is_found_whatever_the_case() -> None:

@@ -1,5 +1,7 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,8 +11,9 @@ from harness import plugins
 from harness.backbones import locate
 from harness.errors import UserError
 from harness.planning.methods import complete
-from harness.planning.parameters import count, count_on, shapes
+from harness.planning.parameters import SHAPES, Count, count, count_by_kind, count_on, shapes
 from harness.planning.parse import parse_method
+from harness.planning.skeleton import skeleton
 from harness.spec.planned import Located
 from methods.contract import size
 
@@ -99,3 +102,38 @@ def test_leaving_out_start_values_changes_no_count(name: str) -> None:
                 adapted = plugin.adapt(model, plugin.configure(**spec.fields))
             plain, found = size(adapted), count_on(spec, shape, config)
             assert (found.trainable, found.total) == (plain.trainable, plain.total)
+
+
+@pytest.fixture(scope="module")
+def gemma() -> dict[str, Any]:
+    """Gemma 3 with its vision tower, and alone, of three layers each."""
+    facts = json.loads(SHAPES.read_text())["gemma-3-4b"]
+    facts["text_config"] |= {"num_hidden_layers": 3, "sliding_window_pattern": 2}
+    facts["vision_config"]["num_hidden_layers"] = 3
+    config = AutoConfig.for_model(**facts)
+    return {"with vision": config, "text only": config.get_text_config()}
+
+
+LEFT_OUT = {"with vision": 4, "text only": 2}
+
+
+def outcome(counting: Callable[..., Count], *arguments: Any) -> Count | str:
+    try:
+        return counting(*arguments)
+    except UserError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", plugins.names("methods"))
+def test_one_layer_of_each_kind_gives_the_count_of_all_layers(
+    name: str, gemma: dict[str, Any]
+) -> None:
+    # The catalogue shows each method and its configurations of papers.
+    papers = [one for one in plugins.method(name).variants if one.endswith("-paper")]
+    for text in (name, *(f"{name}:{paper}" for paper in papers)):
+        spec = complete(parse_method(text))
+        for shape, config in gemma.items():
+            one = skeleton(config)
+            assert sum(times for _, times in one.more) == LEFT_OUT[shape]
+            brief = outcome(count_by_kind, spec, shape, one)
+            assert brief == outcome(count_on, spec, shape, config)

@@ -1,7 +1,6 @@
 """From one schema of the store to the next."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -16,36 +15,32 @@ from sqlalchemy import Engine
 
 from results.errors import ResultsError
 from results.record import Run, Score
-from results.store import Reader, Store, migrate, schema, version
+from results.store import Reader, Store, database, migrate, schema, version
 
 Make = Callable[..., Run]
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "harness.db"
+def empty(place: str) -> Engine:
+    """Open an empty database, past the door."""
+    return database.to_write(place).engine
 
 
 @pytest.fixture
-def engine(path: Path) -> Engine:
+def engine(place: str) -> Engine:
     """Open a store of this version, past the door."""
-    Store(path)
-    return sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool)
-
-
-def _set_schema(path: Path, revision: str) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute(f"UPDATE {version.VERSION_TABLE} SET version_num = ?", [revision])
-    connection.commit()
-    connection.close()
+    Store(place)
+    return database.to_write(place).engine
 
 
 @pytest.mark.parametrize("opened", [Reader, Store])
-def test_a_store_of_a_newer_schema_asks_for_an_upgrade(opened: type[Reader], path: Path) -> None:
-    Store(path)
-    _set_schema(path, "999")
+def test_a_store_of_a_newer_schema_asks_for_an_upgrade(
+    opened: type[Reader], place: str, engine: Engine
+) -> None:
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"UPDATE {version.VERSION_TABLE} SET version_num = '999'"))
     with pytest.raises(ResultsError, match=r"newer version \(schema 999; .*\n  Upgrade"):
-        opened(path)
+        opened(place)
 
 
 @pytest.fixture
@@ -89,7 +84,7 @@ def first(tmp_path: Path) -> Path:
 
 
 def test_runs_of_the_first_schema_keep_their_accuracies(
-    path: Path, first: Path, make: Make
+    place: str, empty: Engine, first: Path, make: Make
 ) -> None:
     # Without a zone, as the first schema keeps it.
     spec = {"train": {"lr": 0.0002, "epochs": 3}, "generate": {"batch_size": 8}}
@@ -99,7 +94,7 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
     for name in (*later, "conditions", "backbone_place", "validation_loss"):
         del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
-    with sa.create_engine(f"sqlite:///{path}", poolclass=sa.NullPool).begin() as connection:
+    with empty.begin() as connection:
         migrate.upgrade(connection, "harness.db", first)
         old = sa.MetaData()
         old.reflect(connection)
@@ -107,7 +102,7 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
         paper = {"position": 0, "extractor": "llm-adapters", "headline": True, "correct": 880}
         strict = {"position": 1, "extractor": "strict", "headline": False, "correct": 7}
         connection.execute(sa.insert(old.tables["scores"]), [gsm8k | paper, gsm8k | strict])
-    (found,) = Store(path).runs()
+    (found,) = Store(place).runs()
     scores = (
         Score("gsm8k", "accuracy", "llm-adapters", True, 880 / 1319, 1319),
         Score("gsm8k", "accuracy", "strict", False, 7 / 1319, 1319),

@@ -17,48 +17,43 @@ from results.store import Reader, Store
 Make = Callable[..., Run]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a store?#%20.db"  # characters that a URL would take for its own
-
-
-def test_a_run_comes_back_equal(path: Path, make: Make) -> None:
+def test_a_run_comes_back_equal(place: str, make: Make) -> None:
     scores = (
         Score("gsm8k", "accuracy", "llm-adapters", True, 1 / 3, 3),
         Score("gsm8k", "accuracy", "strict", False, 0.0, 3, unparsed=2),
         Score(POOLED, "bleu", "", True, 31.4159, 3, signature="nrefs:1|tok:13a"),
     )
     run = make(scores=scores, seed=2**40, fold=4, marks=("limit 3", "sample"), flags=("empty",))
-    Store(path).add(run)
-    assert Reader(path).runs() == [run]
+    Store(place).add(run)
+    assert Reader(place).runs() == [run]
 
 
-def test_a_start_in_another_zone_comes_back_in_utc(path: Path, make: Make) -> None:
+def test_a_start_in_another_zone_comes_back_in_utc(place: str, make: Make) -> None:
     zone = timezone(timedelta(hours=2))
-    Store(path).add(make(started=datetime(2026, 1, 1, 1, 30, tzinfo=zone)))
-    (run,) = Reader(path).runs()
+    Store(place).add(make(started=datetime(2026, 1, 1, 1, 30, tzinfo=zone)))
+    (run,) = Reader(place).runs()
     assert run.started.isoformat() == "2025-12-31T23:30:00+00:00"
 
 
-def test_a_failure_and_its_later_success_are_both_kept_newest_first(path: Path, make: Make) -> None:
+def test_a_failure_and_its_later_success_are_both_kept_newest_first(place: str, make: Make) -> None:
     failed = make(status="failed", reason="out of memory", scores=())
     finished = make(minute=1)
-    store = Store(path)
+    store = Store(place)
     store.add(finished)
     store.add(failed)
     assert failed.run_id == finished.run_id
     assert store.runs() == [finished, failed]
 
 
-def test_adding_an_attempt_twice_changes_nothing(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_adding_an_attempt_twice_changes_nothing(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make())
     store.add(make())
     assert store.runs() == [make()]
 
 
-def test_replaced_scores_and_flags_are_those_of_the_one_attempt(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_replaced_scores_and_flags_are_those_of_the_one_attempt(place: str, make: Make) -> None:
+    store = Store(place)
     failed, finished = make(status="failed"), make(minute=1, flags=("old",))
     store.add(failed)
     store.add(finished)
@@ -68,26 +63,26 @@ def test_replaced_scores_and_flags_are_those_of_the_one_attempt(path: Path, make
     )
     rescored = replace(finished, scores=scores, flags=("new", "newer"))
     store.replace_scores(rescored)
-    assert Reader(path).runs() == [rescored, failed]
+    assert Reader(place).runs() == [rescored, failed]
 
 
-def test_replacing_scores_changes_nothing_else_of_a_run(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_replacing_scores_changes_nothing_else_of_a_run(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make())
     store.replace_scores(replace(make(), reason="another", folder="elsewhere", scores=()))
     assert store.runs() == [replace(make(), scores=())]
 
 
-def test_scores_of_an_attempt_that_is_not_stored_are_refused(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_scores_of_an_attempt_that_is_not_stored_are_refused(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make())
     with pytest.raises(ResultsError, match=r"2026-01-01 00:01:00 is not in .*\n.*reindex"):
         store.replace_scores(make(minute=1))
     assert store.runs() == [make()]
 
 
-def test_only_finished_runs_count_as_finished(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_only_finished_runs_count_as_finished(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make(seed=1))
     store.add(make(seed=2, status="failed"))
     assert store.finished_ids() == {make(seed=1).run_id}
@@ -105,9 +100,9 @@ def test_only_finished_runs_count_as_finished(path: Path, make: Make) -> None:
     ],
 )
 def test_filters_narrow_together(
-    path: Path, make: Make, filters: dict[str, Any], seeds: list[int]
+    place: str, make: Make, filters: dict[str, Any], seeds: list[int]
 ) -> None:
-    store = Store(path)
+    store = Store(place)
     store.add(make("lora", seed=1, minute=1))
     store.add(make("dypam", seed=2, minute=2))
     store.add(make("lora", seed=3, minute=3, group="dialogue", status="failed"))
@@ -115,32 +110,32 @@ def test_filters_narrow_together(
     assert [run.seed for run in store.runs(**filters)] == seeds
 
 
-def test_a_run_is_found_by_the_start_of_its_id_newest_attempt_first(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_a_run_is_found_by_the_start_of_its_id_newest_attempt_first(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make(run_id="ab12" * 4, status="failed"))
     store.add(make(run_id="ab12" * 4, minute=1))
     store.add(make(run_id="cd34" * 4, minute=2))
     assert store.run("AB1") == make(run_id="ab12" * 4, minute=1)
 
 
-def test_an_ambiguous_id_lists_the_runs_it_may_mean(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_an_ambiguous_id_lists_the_runs_it_may_mean(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make(run_id="ab12" * 4))
     store.add(make(run_id="ab99" * 4, minute=1))
     with pytest.raises(ResultsError, match=r"2 runs start with 'ab': ab99\w+, ab12"):
         store.run("ab")
 
 
-def test_an_unknown_id_lists_the_nearest(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_an_unknown_id_lists_the_nearest(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make(run_id="ab12" * 4))
     store.add(make(run_id="cd34" * 4))
     with pytest.raises(ResultsError, match=r"'ab13'.\n  Nearest: (ab12){4}\n  `harness history`"):
         store.run("ab13")
 
 
-def test_a_percent_sign_is_no_wildcard(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_a_percent_sign_is_no_wildcard(place: str, make: Make) -> None:
+    store = Store(place)
     store.add(make())
     assert store.runs(prefix="%") == []
 
@@ -149,37 +144,37 @@ ADD = """
 import runpy, sys
 from results.store import Store
 
-conftest, path, *minutes = sys.argv[1:]
+conftest, place, *minutes = sys.argv[1:]
 make = runpy.run_path(conftest)["make_run"]
 for minute in map(int, minutes):
-    Store(path).add(make(seed=minute, minute=minute))
+    Store(place).add(make(seed=minute, minute=minute))
 """
 
 
 def test_processes_that_start_at_once_make_one_store_and_lose_no_run(
-    path: Path, make: Make
+    place: str, make: Make
 ) -> None:
     conftest = Path(__file__).parents[1] / "conftest.py"
     shares = [map(str, range(first, 12, 3)) for first in range(3)]
     processes = [
-        subprocess.Popen([sys.executable, "-c", ADD, conftest, path, *share]) for share in shares
+        subprocess.Popen([sys.executable, "-c", ADD, conftest, place, *share]) for share in shares
     ]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    assert Reader(path).runs() == [make(seed=m, minute=m) for m in reversed(range(12))]
+    assert Reader(place).runs() == [make(seed=m, minute=m) for m in reversed(range(12))]
 
 
 def test_reading_a_store_needs_neither_alembic_nor_what_only_reports_need(
-    path: Path, make: Make
+    place: str, make: Make
 ) -> None:
-    Store(path).add(make())
+    Store(place).add(make())
     heavy = "{'alembic', 'scipy', 'numpy', 'pydantic', 'torch', 'transformers'}"
     read = "from results.store import Reader; Reader(sys.argv[1]).runs()"
     code = f"import sys; {read}; assert not {heavy} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", code, path], check=True)
+    subprocess.run([sys.executable, "-c", code, place], check=True)
 
 
-def test_starts_are_compared_as_times_not_as_texts(path: Path, make: Make) -> None:
-    store = Store(path)
+def test_starts_are_compared_as_times_not_as_texts(place: str, make: Make) -> None:
+    store = Store(place)
     early = make(seed=1, started=datetime(2026, 1, 1, 12, 0, 0, 5, tzinfo=UTC))
     late = make(seed=2, started=datetime(2026, 1, 1, 12, 0, 1, tzinfo=UTC))
     store.add(late)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import pytest
 
 import tasks
 from tasks.contract import DataFile, HubSet
-from tasks.data.fetch import fetch, offline, unfinished
+from tasks.data.fetch import UnreachableHostError, fetch, offline, unfinished
 from tasks.data.files import DataError, locate, read
 from tasks.groups.metamath import group
 
@@ -126,6 +127,18 @@ def test_what_the_hub_does_not_give_is_told_with_address_and_place(
     assert str(file.address) in message
     assert str(tmp_path / "data/toys/toys.json") in message
     assert [path for path in (tmp_path / "data").rglob("*") if path.is_file()] == []
+
+
+def test_a_hub_that_cannot_be_reached_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # and does not listen
+        endpoint = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        monkeypatch.setattr(datasets.config, "HF_ENDPOINT", endpoint)
+        with pytest.raises(UnreachableHostError, match="Fetch toys"):
+            get(known(Path("owner/toys")), tmp_path)
+    assert "Retrying" not in caplog.text
 
 
 def test_too_few_rows_and_another_hash_are_refused(repository: Path, tmp_path: Path) -> None:
