@@ -1,18 +1,19 @@
 """Measure the speed targets on this machine and print them as Markdown: `make bench`.
 
 Figures that compare are ratios within this one run, since seconds differ between machines.
-`python -m benchmarks methods` (or `cascade`, `main-job`, `reading`) measures one part.
+`python -m benchmarks methods` (`cascade`, `main-job`, `reading`, `extraction`) measures one part.
 """
 
 import sys
 
-from benchmarks import cascade, main_job, methods, reading
+from benchmarks import cascade, extraction, main_job, methods, reading
 
 PARTS = {
     "methods": methods.report,
     "cascade": cascade.report,
     "main-job": main_job.report,
     "reading": reading.report,
+    "extraction": extraction.report,
 }
 
 for name in sys.argv[1:] or PARTS:
