@@ -99,8 +99,9 @@ def report() -> None:
     for name, extractor in EXTRACTORS.items():
         times = list(_times(extractor))
         longest = max(long for _, long in times)
-        ratio = max((long / short for short, long in times if long > MEASURABLE), default=0)
-        print(f"| {name} | {longest:.2f} s | {ratio:.1f} |")
+        ratios = [long / short for short, long in times if long > MEASURABLE]
+        largest = f"{max(ratios):.1f}" if ratios else "-"
+        print(f"| {name} | {longest:.2f} s | {largest} |")
 
 
 def _times(extractor: Extractor) -> Iterator[tuple[float, float]]:
