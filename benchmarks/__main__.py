@@ -1,12 +1,12 @@
 """Measure the speed targets on this machine and print them as Markdown: `make bench`.
 
 Figures that compare are ratios within this one run, since seconds differ between machines.
-`python -m benchmarks methods` (or `cascade`, `main-job`, `reading`, `counting`) measures one part.
+`python -m benchmarks methods` (or `cascade`, `main-job`, `reading`, `counting`, `extraction`) measures one part.
 """
 
 import sys
 
-from benchmarks import cascade, counting, main_job, methods, reading
+from benchmarks import cascade, counting, extraction, main_job, methods, reading
 
 PARTS = {
     "methods": methods.report,
@@ -14,6 +14,7 @@ PARTS = {
     "main-job": main_job.report,
     "reading": reading.report,
     "counting": counting.report,
+    "extraction": extraction.report,
 }
 
 for name in sys.argv[1:] or PARTS:

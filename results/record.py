@@ -39,6 +39,13 @@ class Score:
     """Answers in which the extractor found nothing."""
     signature: str = ""
     """What the metric says of its own version and settings, such as sacreBLEU's signature."""
+    extractor_version: int = 1
+    """Raised when the extractor reads an answer differently; 1 for scores of before."""
+
+    @property
+    def read_by(self) -> str:
+        """Name the extractor with its version, such as "strict/2"; empty without one."""
+        return f"{self.extractor}/{self.extractor_version}" if self.extractor else ""
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,11 @@ class Run:
     def metrics(self) -> tuple[str, ...]:
         """Name the metrics that have headline scores, in the order of the run."""
         return tuple(dict.fromkeys(score.metric for score in self.scores if score.headline))
+
+    @property
+    def extraction(self) -> frozenset[str]:
+        """Name the extractors of the headline scores, with their versions."""
+        return frozenset(score.read_by for score in self.scores if score.headline) - {""}
 
     def headline(self, metric: str) -> dict[str, Score]:
         """Give the scores of a metric that enter tables, by benchmark, in the order of the run."""

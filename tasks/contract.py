@@ -12,6 +12,9 @@ from tasks.form import Form
 Extractor = Callable[[str], str]
 """Finds the answer in a completion; gives an empty text if there is none."""
 
+EXTRACTOR_VERSIONS: Mapping[str, int] = {"llm-adapters": 1, "strict": 2}
+"""Of each extractor by name; raised when it reads a completion differently. Others are at 1."""
+
 Judge = Callable[[str, str], bool]
 """Whether an extracted answer (first) is the gold answer (second)."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness import plugins
 from harness.commands.report import counted
-from harness.commands.tables import compared
+from harness.commands.tables import compared, marked
 from harness.planning.faults import Faults
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
@@ -62,7 +62,7 @@ class Done:
             table
             for group in dict.fromkeys(run.spec.group for run in self.planned)
             for table in tables(
-                [run for run in self.attempts if run.group == group],
+                [run for run in marked(self.attempts) if run.group == group],
                 own_recipes=own,
                 choose=tried,
             )

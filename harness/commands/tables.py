@@ -1,7 +1,7 @@
 """`harness table`, `compare` and `history`: what the store holds about many runs."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
@@ -21,6 +21,7 @@ from results.reports import pairwise as pairwise_report
 from results.reports.layout import Layout
 from results.reports.to_json import to_json
 from results.store import Reader
+from tasks.contract import EXTRACTOR_VERSIONS
 
 CRITERIA = ("validation",)
 """By which one of a method's recipes can be chosen."""
@@ -144,10 +145,23 @@ def history(
     return Report(history_report.markdown(entries, wide=wide, costs=costs), entries)
 
 
+def marked(runs: Sequence[Run]) -> list[Run]:
+    """Mark the runs whose answers were read by an earlier version of their extractor."""
+    return [replace(run, marks=(*run.marks, *_earlier(run))) for run in runs]
+
+
+def _earlier(run: Run) -> Iterator[str]:
+    for read_by in sorted(run.extraction):
+        name, _, version = read_by.rpartition("/")
+        current = EXTRACTOR_VERSIONS.get(name, 1)
+        if int(version) < current:
+            yield f"answers read by {read_by}, now {name}/{current}: run `harness rescore`"
+
+
 def _runs(
     store_place: str, tasks: str | None, method: str | None = None, backbone: str | None = None
 ) -> list[Run]:
-    runs = Reader(store_place).runs()
+    runs = marked(Reader(store_place).runs())
     return select(runs, split_names(tasks or ""), _only(method), _only(backbone))
 
 

@@ -5,7 +5,7 @@ from math import isfinite
 
 from results.record import Score
 from results.runfolder.values import Generation, OptionLikelihoods, Verdict
-from tasks.contract import Benchmark
+from tasks.contract import EXTRACTOR_VERSIONS, Benchmark
 
 
 def verdicts(
@@ -35,6 +35,7 @@ def accuracies(name: str, judged: Sequence[Verdict], headline: str) -> list[Scor
             _share([verdict.correct[extractor] for verdict in judged]),
             len(judged),
             unparsed=sum(not verdict.extracted[extractor] for verdict in judged),
+            extractor_version=EXTRACTOR_VERSIONS.get(extractor, 1),
         )
         for extractor in judged[0].correct
     ]
@@ -51,7 +52,11 @@ def clean_accuracy(
     ]
     if not clean:
         return []
-    return [Score(name, "clean accuracy", headline, False, _share(clean), len(clean))]
+    version = EXTRACTOR_VERSIONS.get(headline, 1)
+    share = _share(clean)
+    return [
+        Score(name, "clean accuracy", headline, False, share, len(clean), extractor_version=version)
+    ]
 
 
 def option_accuracy(

@@ -27,6 +27,7 @@ class Reading:
     """What one extractor reads, mean over seeds; None where no seed has it."""
 
     extractor: str
+    """With its version, such as "strict/2": what two versions read is never averaged."""
     accuracy: float | None
     """In [0, 1]."""
     rank: int | None
@@ -104,8 +105,8 @@ def _effect(comparable: Comparable, backbone: str, family: Sequence[Series]) -> 
 
 
 def _extractors(runs: Sequence[Run]) -> tuple[str, ...]:
-    headline = [one.extractor for run in runs for one in run.headline(PLAIN).values()]
-    every = [one.extractor for run in runs for one in run.scores if one.metric == PLAIN]
+    headline = [one.read_by for run in runs for one in run.headline(PLAIN).values()]
+    every = [one.read_by for run in runs for one in run.scores if one.metric == PLAIN]
     return unique([headline, every])
 
 
@@ -137,7 +138,7 @@ def _as_headline(extractor: str, value: Callable[[Score], float], series: Series
     """Give a method as if the protocol named this extractor, and `value` were the accuracy."""
 
     def changed(run: Run) -> Run:
-        chosen = (one for one in run.scores if (one.metric, one.extractor) == (PLAIN, extractor))
+        chosen = (one for one in run.scores if (one.metric, one.read_by) == (PLAIN, extractor))
         scores = tuple(replace(one, headline=True, value=value(one)) for one in chosen)
         return replace(run, scores=scores)
 

@@ -107,16 +107,16 @@ class Comparable:
 def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparable]:
     """Sort runs by what must agree to be compared, the newest first.
 
-    That is group, setting, environment, whether the test rows are those of a fold and, unless
-    each method has its own, the recipe. Runs that differ in any of these never share a table,
-    hence never an average or a test. Untrained runs belong to every recipe. What did not finish
-    stands beside what did; where nothing finished, it stands alone.
+    That is group, setting, environment, the version of the extractor, whether the test rows are
+    those of a fold and, unless each method has its own, the recipe. Runs that differ in any of
+    these never share a table, hence never an average or a test. Untrained runs belong to every
+    recipe. What did not finish stands beside what did; where nothing finished, it stands alone.
     """
     newest_first = sorted(runs, key=lambda run: (run.started, run.run_id), reverse=True)
     finished = [run for run in newest_first if run.status == "finished"]
     failed = never_finished(newest_first)
     # What failed early has no environment, and alone it is compared with nothing.
-    settings = _grouped(finished, setting_of) if finished else _grouped(failed, _planned_setting)
+    settings = _grouped(finished, _read_setting) if finished else _grouped(failed, _planned_setting)
     found = [
         chosen
         for of_setting in settings.values()
@@ -132,6 +132,10 @@ def comparables(runs: Iterable[Run], own_recipes: bool = False) -> list[Comparab
             for chosen in found
         ]
     )
+
+
+def _read_setting(run: Run) -> Hashable:
+    return *setting_of(run), run.extraction
 
 
 def _planned_setting(run: Run) -> tuple[str, str, bool]:

@@ -76,4 +76,5 @@ scores = sa.Table(
     Column("n", sa.Integer, nullable=False),
     Column("unparsed", sa.Integer, nullable=False),
     Column("signature", sa.Text, nullable=False),
+    Column("extractor_version", sa.Integer, nullable=False),
 )

@@ -2,17 +2,28 @@
 
 import re
 
-from tasks.answers.statements import DENIED, alone, one_of, stated
+from tasks.answers.statements import named, named_by, stated
 
 LETTER = re.compile(r"A|B|C|D|E")
 
-ITEM = one_of(r"\(?(?<![\w'-])[A-E](?![\w'-])\)?")
-# "A" before a small letter is the article, unless it opens the statement.
-IN_STATEMENT = re.compile(rf"{DENIED}(?:^\W*?|\b[Oo]ption\s|(?!\(?A\s[a-z])){ITEM}")
-MARKED = re.compile(
-    rf"{DENIED}(?:^[^\w\n]*?(?=\(?[A-E](?:[^\w\n]*$|[).]\s))|\b[Oo]ption\s|(?=\([A-E]\))){ITEM}",
-    re.MULTILINE,
+# A small letter only where it can be no word; "A" before a small letter is the article.
+_OPTION = r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)\s{0,2}['\"(]?[A-Ea-e](?![\w'-])"
+_ARTICLE = r"A\s(?!and\b|or\b|is\b)[a-z]"
+IN_STATEMENT = named_by(
+    rf"{_OPTION}|\([A-Ea-e]\)|^A(?!\w)"
+    rf"|(?<![\w'-])(?:(?!{_ARTICLE})[A-E](?!['-]?\w)|[a-e](?=[).:](?:\s|$)|\W{{0,3}}$))"
 )
+_LEAD = (
+    r"(?:'s|\b(?:is|so|i\.e\.|hence|therefore|thus|us|be|choose|chose|pick|select|with|say))"
+    r"[,:]?\s{1,3}"
+)
+MARKED = named_by(
+    rf"{_OPTION}|(?<!\w)\([A-Ea-e]\)|['\"][A-E]['\"]"
+    r"|(?<![^\n])[^\w\n(]{0,5}[A-Ea-e](?:[).:]\s|[^\w\n]{0,5}(?![^\n]))"
+    rf"|{_LEAD}[A-E](?=\W{{0,3}}(?:$|\n|[.,;(])|\s(?:because|since|as)\b)"
+)
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+ORDINAL = re.compile(rf"\b({'|'.join(ORDINALS)})[ ](?:option|choice)\b", re.IGNORECASE)
 
 
 def first_letter(completion: str) -> str:
@@ -32,10 +43,10 @@ def first_letter(completion: str) -> str:
 
 
 def stated_letter(completion: str) -> str:
-    """Take the capital A to E that is stated; empty if there is none.
+    """Take the letter A to E that is stated, as a capital; empty if there is none.
 
-    In a statement any letter that is no part of a word counts. Elsewhere it must be marked: "(C)",
-    "option C", or "C)", "C." or "C" at the start of a line. See `tasks.answers.statements`.
+    In a statement any letter counts that is no word or part of one. Elsewhere it must be marked:
+    "(C)", "option C", or "C)", "C." or "C" at the start of a line. See `tasks.answers.statements`.
 
         >>> stated_letter("Based on the table, the answer is (D)."), stated_letter("Answer: C")
         ('D', 'C')
@@ -53,8 +64,17 @@ def same_letter(extracted: str, answer: str) -> bool:
 
 
 def _in_statement(text: str) -> list[str]:
-    return [found.strip("()") for found in alone(IN_STATEMENT, text)]
+    return named(IN_STATEMENT, _lettered(text.strip()), _letter)
 
 
 def _marked(text: str) -> list[str]:
-    return [found.strip("()") for found in alone(MARKED, text)]
+    return named(MARKED, _lettered(text), _letter)
+
+
+def _lettered(text: str) -> str:
+    """Write "the second option" as "the option B"."""
+    return ORDINAL.sub(lambda found: f"option {'ABCDE'[ORDINALS.index(found[1].lower())]}", text)
+
+
+def _letter(found: str) -> str:
+    return re.sub(r"\W", "", found)[-1].upper()

@@ -1,30 +1,15 @@
 """Numbers in completions: by the rules of LLM-Adapters, and strictly."""
 
 import re
-from decimal import Decimal
+from collections.abc import Sequence
 
-from tasks.answers.statements import DENIED, stated
+from tasks.answers.cues import DENIED
+from tasks.answers.quantities import Quantity, quantities
+from tasks.answers.statements import stated
 
 NUMBER = re.compile(r"-?\d+\.?\d*")
 TOLERANCE = 1e-3
-LONGEST_FRACTION = 1000
-"""Characters. A longer fraction is the output of a model that repeats itself, and no number."""
-
-# What looks like arithmetic, a time, a date, a range or a list is read whole, or not at all.
-_ATOM = r"-?[$€£]?-?(?:(?<!\.)\.)?\d(?:[\d.,:]*\d)?(?:[eE][-+]?\d+)?[\u00b2\u00b3]?"
-_JOINT = (
-    r"[ ()]*[-+*/x^\u00d7\u00f7\u2013][ ()]*"  # arithmetic and ranges
-    r"|\s+(?:or|and|to)\s+"
-    r"|[ ](?=\d+[ ]?/[ ]?\d)"  # a mixed number
-    r"|[ \u00a0\u202f](?=\d{3}(?!\d))"  # thousands
-)
-# Atomic, so that no part of a left side is left over.
-RUN = re.compile(
-    rf"{DENIED}(?<!\w)(?<!\w-)(?<!\d[.,:])(?>(?P<one>{_ATOM}(?:(?:{_JOINT}){_ATOM})*))(?![ )]*=)"
-)
-PLAIN = re.compile(r"-?(?:\d+|\d{1,3}(?:[,\s]\d{3})+)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
-FRACTION = re.compile(r"(-?)(?:(\d+) )?(\d+) ?/ ?(\d+)")
-LATEX_FRACTION = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
+ASIDE = re.compile(r"(?<=\w\s)\([^()\n]{0,60}[a-zA-Z]{2}[^()\n]{0,60}\)")
 
 
 def last_number(completion: str) -> str:
@@ -49,10 +34,10 @@ def last_number(completion: str) -> str:
 def stated_number(completion: str) -> str:
     """Take the number that is stated; empty if there is none.
 
-    `tasks.answers.statements` says what is stated. Fractions are worked out, up to 1,000 characters
-    long. Thousands separators, currencies and units are dropped, and so is "%", since the gold
-    answers of these sets are plain numerals. Other arithmetic, ranges, times and dates are no
-    number. In an equation the right side counts.
+    `tasks.answers.statements` says what is stated. Fractions, powers and words are worked out, up
+    to 200 characters long. Thousands separators, currencies and units are dropped, and so is "%",
+    since the gold answers of these sets are plain numerals. Other arithmetic, ranges, times and
+    dates are no number. In an equation the right side counts.
 
         >>> stated_number("The answer is $1,000.50. She has 2 left.")
         '1000.50'
@@ -65,7 +50,7 @@ def stated_number(completion: str) -> str:
         >>> stated_number("2 boxes of 3")
         ''
     """
-    return stated(completion, _numbers)
+    return stated(completion, _named, _beside_first, _last)
 
 
 def within_tolerance(extracted: str, answer: str) -> bool:
@@ -80,20 +65,24 @@ def within_tolerance(extracted: str, answer: str) -> bool:
     return abs(float(answer) - number) <= TOLERANCE
 
 
-def _numbers(text: str) -> list[str]:
-    text = text.replace("\N{MINUS SIGN}", "-").replace("\\$", "$")
-    text = LATEX_FRACTION.sub(r"\1/\2", text)
-    runs = (match["one"] for match in RUN.finditer(text) if not match["denied"])
-    return [number for number in map(_value, runs) if number]
+def _named(text: str) -> list[str]:
+    return [one.value for one in _told(text)]
 
 
-def _value(run: str) -> str:
-    run = re.sub("[$€£]", "", run)
-    if PLAIN.fullmatch(run):
-        return re.sub(r"[,\s]", "", run)
-    fraction = FRACTION.fullmatch(run) if len(run) <= LONGEST_FRACTION else None
-    if not fraction or not Decimal(fraction[4]):
-        return ""
-    sign, whole, upper, lower = fraction.groups(default="0")
-    # `Decimal`, since floats overflow from 309 digits on.
-    return f"{Decimal(sign + '1') * (Decimal(whole) + Decimal(upper) / Decimal(lower))}"
+def _last(found: Sequence[str]) -> str:
+    return found[-1]
+
+
+def _beside_first(text: str) -> list[str]:
+    """List the numbers of a text, first those that stand beside the point: "for 8 hours"."""
+    return [one.value for one in sorted(_told(text), key=lambda one: not one.beside)]
+
+
+def _told(text: str) -> list[Quantity]:
+    """List the quantities of a text without what is denied or only leads to a result."""
+    text = DENIED.sub(" ", text)
+    for part in (ASIDE.sub(" ", text), " ".join(ASIDE.findall(text)), text):
+        found = [one for one in quantities(part) if not one.summed]
+        if any(one.value for one in found):
+            return found
+    return found

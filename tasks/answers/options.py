@@ -2,7 +2,8 @@
 
 import re
 
-from tasks.answers.statements import DENIED, alone, one_of, stated
+from tasks.answers.letters import ORDINALS
+from tasks.answers.statements import named, named_by, stated
 from tasks.contract import Extractor
 
 TRUTH = ("true", "false")
@@ -10,6 +11,10 @@ SOLUTIONS = ("solution1", "solution2")
 ANSWERS = ("answer1", "answer2", "answer3", "answer4", "answer5")
 ENDINGS = ("ending1", "ending2", "ending3", "ending4")
 OPTIONS = ("option1", "option2")
+
+
+SPEECH = re.compile(r"\"[^\"\s]{0,200}[ ][^\"\n]*(?:\"|$)", re.MULTILINE)
+"""What somebody in a story says; no answer, unless something else says so."""
 
 
 def first_of(*words: str) -> Extractor:
@@ -46,13 +51,30 @@ def stated_of(*words: str) -> Extractor:
         >>> extract("not false but True"), extract("true or false"), extract("untrue")
         ('true', '', '')
     """
-    words_spaced = "|".join(re.sub(r"(?=\d)", " ?", word) for word in words)
-    option = re.compile(DENIED + one_of(rf"\b(?:{words_spaced})\b"), re.IGNORECASE)
+    option = named_by("|".join(map(_spelled, words)), re.IGNORECASE)
+    stems = "|".join({word.rstrip("12345") for word in words if word[-1] in "12345"}) or "$^"
+    ordinal = re.compile(rf"\b({'|'.join(ORDINALS)})[ ]({stems})\b", re.IGNORECASE)
 
-    def named(text: str) -> list[str]:
-        return ["".join(found.lower().split()) for found in alone(option, text)]
+    def numbered(match: re.Match[str]) -> str:
+        return f"{match[2]}{ORDINALS.index(match[1].lower()) + 1}"
 
-    return lambda completion: stated(completion, named)
+    def named_in(text: str) -> list[str]:
+        return named(option, ordinal.sub(numbered, text), _word)
+
+    def told(text: str) -> list[str]:
+        return named_in(SPEECH.sub(" ", text))
+
+    return lambda completion: stated(completion, named_in, told)
+
+
+def _spelled(word: str) -> str:
+    """Write the expression of a word; "no" before another word is no answer, unless it opens."""
+    open_or_alone = r"(?:(?<![^\n])|(?!no\s\w))" if word == "no" else ""
+    return rf"\b{open_or_alone}{re.sub(r'(?=[0-9])', ' ?', word)}\b(?!-\w)"
+
+
+def _word(found: str) -> str:
+    return "".join(found.lower().split())
 
 
 def same_option(extracted: str, answer: str) -> bool:

@@ -64,7 +64,7 @@ def _scores(scores: Sequence[Score]) -> str:
 
 
 def _score(score: Score) -> list[str]:
-    names = [score.benchmark, score.metric, score.extractor, "yes" if score.headline else ""]
+    names = [score.benchmark, score.metric, score.read_by, "yes" if score.headline else ""]
     value = prose.value(metric(score.metric), score.value)
     return [*names, value, str(score.n), str(score.unparsed)]
 

@@ -6,18 +6,24 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.commands.tables import marked
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
+from results.analysis.table import tables
 from results.record import Run, Score
+from results.reports.formats.markdown import render as markdown
+from results.reports.layout import Layout
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.values import Environment, Generation, Result, TrainRecord
 from results.store import Store
+from tasks.contract import EXTRACTOR_VERSIONS
 
 Command = Callable[..., Any]
 
@@ -98,6 +104,23 @@ def test_edited_generations_give_other_scores_in_the_store_and_in_the_run_folder
         assert run.scores == getattr(record_of(scored), "scores", None)
         verdicts = scored.verdicts("gsm8k")
         assert sum(verdict.correct["llm-adapters"] for verdict in verdicts) == count
+
+
+def test_a_table_says_which_answers_an_earlier_extractor_read(
+    scored: RunFolder, tmp_path: Path
+) -> None:
+    (run,) = stored(tmp_path)
+    first = Score("gsm8k", "accuracy", "strict", True, 0.5, len(GOLD))
+    second = replace(first, extractor_version=EXTRACTOR_VERSIONS["strict"])
+    old, new = marked([replace(run, scores=(one,)) for one in (first, second)])
+    said = "answers read by strict/1, now strict/2: run `harness rescore`"
+    assert (old.marks, new.marks) == ((*run.marks, said), run.marks)
+    assert said in markdown(tables([old]), Layout())
+
+
+def test_rescoring_writes_the_versions_of_the_extractors(scored: RunFolder, tmp_path: Path) -> None:
+    (run,) = stored(tmp_path)
+    assert {one.read_by for one in run.scores} == {"llm-adapters/1", "strict/2"}
 
 
 def test_flags_are_those_of_the_new_scores(

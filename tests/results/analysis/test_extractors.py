@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_micro_and_unparsed_are_pooled_over_benchmarks_and_averaged_over_seeds(
     (one,) = extractor_effects(runs)
     strict = readings(one, "dypam")[1]
     # By hand: (48 + 300) / 400 = 0.87 and (52 + 300) / 400 = 0.88; (8 + 16) / 800 = 0.03.
-    assert strict.extractor == "strict"
+    assert strict.extractor == "strict/1"
     assert strict.accuracy == pytest.approx(0.875)
     assert strict.unparsed == pytest.approx(0.03)
 
@@ -83,15 +84,15 @@ def test_every_benchmark_has_a_line_below_the_averages_and_no_rank(runs: list[Ru
         "aqua",
     ]
     assert readings(one, "lora", "gsm8k") == (
-        Reading("paper", 0.6, None, 0.02),
-        Reading("strict", 0.2, None, 0.4),
+        Reading("paper/1", 0.6, None, 0.02),
+        Reading("strict/1", 0.2, None, 0.4),
     )
     assert {read.accuracy for read in readings(one, "lora", "aqua")} == {1.0}
 
 
 def test_the_extractor_of_the_protocol_comes_first(runs: list[Run]) -> None:
     (one,) = extractor_effects(runs)
-    assert one.extractors == ("paper", "strict")
+    assert one.extractors == ("paper/1", "strict/1")
 
 
 def test_the_difference_is_of_the_largest_and_the_smallest(runs: list[Run]) -> None:
@@ -106,8 +107,8 @@ def test_a_change_of_order_is_named_with_the_extractors_of_each(runs: list[Run])
     (one,) = extractor_effects(runs)
     for average in ("micro", "macro"):
         assert ranks(one, average) == {"dypam": [2, 1], "lora": [1, 2]}
-        assert OrderChange(average, ("dypam", "lora"), ("strict",), ("paper",)) in one.changes
-        sentence = "dypam is ahead of lora under strict, but behind it under paper."
+        assert OrderChange(average, ("dypam", "lora"), ("strict/1",), ("paper/1",)) in one.changes
+        sentence = "dypam is ahead of lora under strict/1, but behind it under paper/1."
         assert f"In {average}, {sentence}" in markdown([one])
 
 
@@ -129,7 +130,7 @@ def test_an_order_that_changes_in_macro_alone_is_told(make: Make) -> None:
     ]
     (one,) = extractor_effects(runs)
     assert ranks(one, "micro") == {"a": [1, 1], "b": [2, 2]}
-    assert one.changes == (OrderChange("macro", ("a", "b"), ("paper",), ("strict",)),)
+    assert one.changes == (OrderChange("macro", ("a", "b"), ("paper/1",), ("strict/1",)),)
 
 
 def test_equal_under_one_extractor_is_no_change_of_order(make: Make) -> None:
@@ -149,7 +150,7 @@ def test_an_extractor_that_a_run_lacks_has_no_number_and_no_rank(make: Make) -> 
         "b": {"paper": (0.7, 0)},
     }
     (one,) = extractor_effects(make(name, scores=scores(found)) for name, found in read.items())
-    assert readings(one, "b")[1] == Reading("strict", None, None, None)
+    assert readings(one, "b")[1] == Reading("strict/1", None, None, None)
     assert readings(one, "a")[1].rank == 1
 
 
@@ -157,8 +158,8 @@ def test_markdown_shows_accuracy_rank_and_unparsed_of_each_extractor(runs: list[
     text = markdown(extractor_effects(runs))
     assert "math, protocol paper/1, accuracy in percent, mean over seeds" in text
     for line in (
-        "| lora   |     2 | micro     |  90.00 |    1 |       0.50 |  80.00 |    2 |      10.00 |",
-        "| lora   |     2 | gsm8k     |  60.00 |    - |       2.00 |  20.00 |    - |      40.00 |",
+        "lora   |     2 | micro     |   90.00 |    1 |       0.50 |    80.00 |    2 |      10.00 |",
+        "lora   |     2 | gsm8k     |   60.00 |    - |       2.00 |    20.00 |    - |      40.00 |",
     ):
         assert line in text
     assert "sample data" in text
@@ -173,6 +174,15 @@ def test_the_mean_over_folds_is_taken_within_a_seed(make: Make) -> None:
     assert "mean over 2 folds" in markdown([one])
 
 
+def test_two_versions_of_an_extractor_are_two_readings(make: Make) -> None:
+    strict = Score("gsm8k", "accuracy", "strict", False, 0.2, 100)
+    paper = Score("gsm8k", "accuracy", "paper", True, 0.5, 100)
+    newer = replace(strict, value=0.4, extractor_version=2)
+    (one,) = extractor_effects([make(seed=1, scores=(paper, strict)), make(scores=(paper, newer))])
+    found = {read.extractor: read.accuracy for read in readings(one, "lora")}
+    assert found == {"paper/1": 0.5, "strict/1": 0.2, "strict/2": 0.4}
+
+
 def test_runs_without_accuracies_have_no_spread(make: Make) -> None:
     assert extractor_effects([make(scores=(Score("dolly", "bleu", "", True, 20.0, 9),))]) == []
 
@@ -182,4 +192,4 @@ def test_the_spread_is_readable_by_machines(runs: list[Run]) -> None:
     micro, _, gsm8k, _ = one["methods"][1]["benchmarks"]
     assert micro["readings"][0]["rank"] == 1
     assert gsm8k["readings"][0]["unparsed"] == 0.02
-    assert one["changes"][0]["second_ahead"] == ["paper"]
+    assert one["changes"][0]["second_ahead"] == ["paper/1"]

@@ -1,7 +1,7 @@
 """Tables: what is pooled, what never is, and who is marked best."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from random import Random
 
 import pytest
@@ -53,6 +53,24 @@ def test_seeds_of_two_versions_of_a_method_are_never_averaged(make: Make) -> Non
     (table,) = tables([*old, make(seed=1, series="after", minute=1)])
     assert row(table, "lora").seeds == (1,)
     assert row(table, "lora").notes == ("runs of an earlier version left out: 2",)
+
+
+def test_scores_of_two_versions_of_an_extractor_are_never_averaged(make: Make) -> None:
+    first = Score("gsm8k", "accuracy", "strict", True, 0.25, 4)
+    second = replace(first, value=0.75, extractor_version=2)
+    old, new = make(seed=1, scores=(first,)), make(seed=2, scores=(second,), minute=1)
+    newer, older = tables([old, new])
+    assert cell(newer, "lora").sample.by_seed == {2: 0.75}
+    assert cell(older, "lora").sample.by_seed == {1: 0.25}
+
+
+def test_a_version_of_an_extractor_that_is_not_the_headline_divides_nothing(make: Make) -> None:
+    headline = Score("gsm8k", "accuracy", "llm-adapters", True, 0.5, 4)
+    beside = Score("gsm8k", "accuracy", "strict", False, 0.25, 4)
+    newer = replace(beside, extractor_version=2)
+    runs = [make(seed=1, scores=(headline, beside)), make(seed=2, scores=(headline, newer))]
+    (table,) = tables(runs)
+    assert row(table, "lora").seeds == (1, 2)
 
 
 def test_only_headline_scores_enter(make: Make) -> None:

@@ -157,9 +157,10 @@ def load(folder: Path) -> list[dict[str, str]]:
     [
         ("AddSub", 395, 370, 370),
         ("MultiArith", 600, 560, 560),
-        ("SingleEq", 508, 484, 484),
+        # "184 dozen" is 2208 for who reads strictly.
+        ("SingleEq", 508, 484, 485),
         # 197 of SVAMP and 542 + 6 of GSM8K are wrong, as counted by other programs.
-        ("SVAMP", 1000, 1000 - 197, 804),
+        ("SVAMP", 1000, 1000 - 197, 803),
         ("gsm8k", 1319, 1319 - 548, 770),
         ("mawps", 238, 0, 0),
     ],

@@ -37,9 +37,9 @@ def test_a_run_is_shown_with_all_that_is_stored_of_it(make: Make) -> None:
         "    folder = runs/lora",
         "    trainable parameters = 5 of 1,000 (0.5 %)",
         "| train    |    6.00 |      50.0 |",
-        "| gsm8k     | accuracy | llm-adapters | yes      | 12.50 % |   8 |        0 |",
-        "| gsm8k     | accuracy | strict       |          |  0.00 % |   8 |        3 |",
-        "| all       | bleu     |              | yes      |   31.42 |   8 |        0 |",
+        "| gsm8k     | accuracy | llm-adapters/1 | yes      | 12.50 % |   8 |        0 |",
+        "| gsm8k     | accuracy | strict/1       |          |  0.00 % |   8 |        3 |",
+        "| all       | bleu     |                | yes      |   31.42 |   8 |        0 |",
     ):
         assert line in text.splitlines(), text
 
