@@ -1,7 +1,7 @@
 """Measure the speed targets on this machine and print them as Markdown: `make bench`.
 
 Figures that compare are ratios within this one run, since seconds differ between machines.
-`python -m benchmarks methods` (or `cascade`, `main-job`, `reading`, `counting`, `extraction`) measures one part.
+`python -m benchmarks methods` measures one part: a key of `PARTS`.
 """
 
 import sys
