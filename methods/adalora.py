@@ -45,6 +45,7 @@ they give the printed percentages (0.396, 0.390, 0.437), while the text says 32 
 1.16); `small` (r_0 = 8, target 4).
 """
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -55,6 +56,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.contract import Method
+from methods.training.determinism import excepted
 from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.config import require
 from methods.tuners.layers import fits_rank, targeted
@@ -102,7 +104,8 @@ class Pruning(StepHooks):
             if parameter.requires_grad and parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         self.config.rank_pattern = self.pattern
-        self.tuner.update_and_allocate(step)
+        with excepted():
+            self.tuner.update_and_allocate(step)
         self.pattern, self.config.rank_pattern = self.config.rank_pattern, None
 
     def record(self) -> dict[str, Any]:
@@ -130,9 +133,14 @@ def orthogonality(model: PeftModel) -> Tensor:
     adapter, layers = model.active_adapter, layers_of(model).values()
     rows = [layer.lora_A[adapter] for layer in layers]
     rows += [layer.lora_B[adapter].T for layer in layers]
-    distances = [torch.linalg.norm(q @ q.T - torch.eye(len(q)).to(q)) for q in rows]
+    distances = [torch.linalg.norm(q @ q.T - _identity(len(q), q.dtype, q.device)) for q in rows]
     weight: float = config_of(model).orth_reg_weight
     return weight * torch.stack(distances).mean()
+
+
+@cache
+def _identity(size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.eye(size, dtype=dtype, device=device)
 
 
 def check(config: AdaLoraConfig, model: PreTrainedModel) -> None:

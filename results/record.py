@@ -9,6 +9,9 @@ Status = Literal["finished", "diverged", "failed"]
 """`diverged`: the training came to a loss that is NaN or infinite, as it would again."""
 
 
+PeakMemory = Mapping[str, Mapping[str, int]]
+"""Most bytes on the GPU by phase and kind: "allocated" in tensors, "reserved" by the process."""
+
 POOLED = "all"
 """The benchmark of a score over the rows of all benchmarks of the run together."""
 
@@ -103,6 +106,10 @@ class Run:
     """The folder or hub repository of the backbone: it tells two of one name apart."""
     validation_loss: float | None = None
     """Lowest of the training, mean per token in nats; recipes are chosen by it."""
+    peak_memory: PeakMemory = field(default_factory=dict)
+    """Empty without a GPU, and for runs of before it was kept."""
+    varying_kernels: tuple[str, ...] = ()
+    """Kernels that it used and that torch has in no repeatable form."""
 
     @property
     def ended(self) -> bool:

@@ -65,11 +65,11 @@ def _of_group(
     sources = task_sources(tasks.group, tasks.tests)
     benchmark_files = own_files("tasks", tasks.tests)
     folds = range(plugins.group(tasks.group).folds) or [None]
-    runs = {}
+    gpu, runs = torch.cuda.is_available(), {}
     for seed, fold, place, method in product(seeds, folds, places, tasks.methods):
         if seed != seeds[0] and not plugins.method(method.spec.name).trains:
             continue
-        weights, adapter = _precision(method.recipe)
+        weights, adapter = _precision(method.recipe, gpu=gpu)
         spec = Spec(
             method=method.spec,
             backbone=place.backbone,
@@ -98,6 +98,7 @@ def _of_group(
             memory=settings.memory,
             provenance=method.provenance.model_copy(update={"command": request.command}),
             files=(*own_files("methods", [method.spec.name]), *benchmark_files),
+            gpu=gpu,
         )
     return list(runs.values())
 
@@ -137,9 +138,9 @@ def _described(data: DataSet) -> Data:
     )
 
 
-def _precision(recipe: Recipe) -> tuple[Precision, Precision]:
+def _precision(recipe: Recipe, *, gpu: bool) -> tuple[Precision, Precision]:
     """Choose the precision of weights and adapter for this machine."""
-    if not torch.cuda.is_available():
+    if not gpu:
         return "float32", "float32"
     # PEFT keeps adapters in float32; DeepSpeed's bfloat16 engine casts them.
     return "bfloat16", "bfloat16" if recipe.engine == "deepspeed" else "float32"

@@ -92,6 +92,7 @@ class PlannedRun(BaseModel):
         memory: What trades memory for time.
         provenance: How the recipe was chosen, and the command line.
         files: The method and the benchmarks that the user gave by path.
+        gpu: Whether it was planned for a GPU, and does not run without one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -105,6 +106,7 @@ class PlannedRun(BaseModel):
     memory: Memory = Field(default_factory=Memory)
     provenance: Provenance = Field(default_factory=Provenance)
     files: tuple[PluginFile, ...] = ()
+    gpu: bool = False
 
     @property
     def name(self) -> str:

@@ -22,6 +22,10 @@ class Example:
     ids: list[int]
     prompt_tokens: int
 
+    def scored(self, loss: Literal["all", "answer"]) -> int:
+        """Count the tokens that the loss is over; the first of a text is never predicted."""
+        return len(self.ids) - max(1, self.prompt_tokens if loss == "answer" else 0)
+
 
 def prompts(
     rows: Sequence[Row],

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from harness.worker.determinism import MODES
 from harness.worker.version import commit
 from harness.worker.version import version as harness_version
 from results.runfolder.values import Environment
@@ -38,6 +39,7 @@ def describe(memory: Mapping[str, Any]) -> Environment:
         machine={"host": platform.node(), "threads": torch.get_num_threads()},
         harness={"version": harness_version(), **commit()},
         memory=memory,
+        determinism=MODES,
     )
 
 

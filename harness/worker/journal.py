@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,18 @@ from results.runfolder.values import Event
 
 
 class Journal:
-    """Appends events to the file at `path`, and adds up the seconds of each phase."""
+    """Appends events to the file at `path`; keeps the seconds and the memory of each phase.
 
-    def __init__(self, path: Path) -> None:
-        self._log = EventLog(path)
+    Args:
+        path: Of the events.
+        meter: Gives the most memory since it was last asked, by kind; nothing where none tells.
+    """
+
+    def __init__(self, path: Path, meter: Callable[[], Mapping[str, int]] = dict) -> None:
+        self._log, self._meter = EventLog(path), meter
         self._outer: list[dict[str, Any]] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.peak_memory: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
     def __enter__(self) -> "Journal":
         return self
@@ -31,12 +37,13 @@ class Journal:
 
     @contextmanager
     def phase(self, name: str, **facts: Any) -> Iterator[None]:
-        """Time a phase; the time of a phase within it does not count for it.
+        """Measure a phase; what a phase within it takes does not count for it.
 
         Args:
             name: By which its seconds are added up.
             facts: What else its event says, such as the benchmark.
         """
+        self._measure()
         begun = {"phase": name, **facts}
         self.write(**begun)
         self._outer.append(begun)
@@ -45,8 +52,16 @@ class Journal:
             yield
         finally:
             spent = time.perf_counter() - start
+            self._measure()
             self._outer.pop()
             self.seconds[name] += spent
             if self._outer:
                 self.seconds[self._outer[-1]["phase"]] -= spent
                 self.write(**self._outer[-1])
+
+    def _measure(self) -> None:
+        """Credit the memory since the last call to the phase at work."""
+        for kind, peak in self._meter().items():
+            if self._outer:
+                kept = self.peak_memory[self._outer[-1]["phase"]]
+                kept[kind] = max(peak, kept.get(kind, 0))

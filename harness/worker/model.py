@@ -1,11 +1,10 @@
 """Tokenizer, frozen backbone and adapter of a run."""
 
-import resource
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 
 from harness import backbones, plugins
@@ -45,9 +44,25 @@ def adapted(planned: PlannedRun, base: Any, trained: Path | None) -> Any:
     spec = planned.spec
     method = plugins.method(spec.method.name)
     torch.manual_seed(spec.seeds.init)
+    own = set(base.buffers())
     if trained:
-        return method.load(base, str(trained))
-    return method.adapt(base, method.configure(**spec.method.fields))
+        model = method.load(base, str(trained))
+    else:
+        model = method.adapt(base, method.configure(**spec.method.fields))
+    if method.trains and spec.adapter != "float32":
+        _cast(model, own, getattr(torch, spec.adapter))
+    return model
+
+
+def _cast(model: Any, own: set[Tensor], dtype: torch.dtype) -> None:
+    """Cast parameters and buffers as DeepSpeed needs them, in place.
+
+    It casts parameters alone, and loading casts none. The backbone's own buffers stay: rotary
+    frequencies need float32.
+    """
+    for tensor in (*model.parameters(), *(one for one in model.buffers() if one not in own)):
+        if tensor.is_floating_point():
+            tensor.data = tensor.data.to(dtype)
 
 
 def save(planned: PlannedRun, model: Any, folder: Path) -> None:
@@ -57,11 +72,3 @@ def save(planned: PlannedRun, model: Any, folder: Path) -> None:
         method.save(model, str(folder), backbone.name, backbone.revision)
     else:
         method.save(model, str(folder), Path(planned.backbone_place).name)
-
-
-def peak_memory_bytes() -> int:
-    """Return the most memory that was held: on the GPU where there is one, else by the process."""
-    if torch.cuda.is_available():
-        return torch.cuda.max_memory_allocated()
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

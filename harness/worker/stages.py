@@ -1,12 +1,10 @@
 """The stages of a run, each skipped where its files are there from an earlier attempt."""
 
-import os
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
@@ -15,10 +13,10 @@ from harness.plugins import named_files
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
-from harness.worker import card, encode, environment, rows
+from harness.worker import card, determinism, device, encode, environment, launcher, rows
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
-from harness.worker.model import adapted, load, peak_memory_bytes, save
+from harness.worker.model import adapted, load, save
 from harness.worker.training.batches import Training
 from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
@@ -36,18 +34,21 @@ def execute(folder: RunFolder) -> None:
         AlreadyRunningError: Another process works in the folder.
     """
     started = time.time()
-    quiet_and_deterministic()
+    logging.disable_progress_bar()
+    launcher.forget()
+    determinism.ask()
     with folder.locked():
         if folder.ended:
             return
         folder.drop_failure()
         planned = PlannedRun.of(folder)
+        device.require(planned)
         for file in planned.files:
             named_files.check(file.texts)
             plugins.add(file.kind, Path(file.path))
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
-        with Journal(folder.events) as journal:
+        with Journal(folder.events, device.meter) as journal, determinism.noted() as varying:
             stages = Stages(folder, planned, journal)
             facts: dict[str, Any]
             try:
@@ -59,6 +60,8 @@ def execute(folder: RunFolder) -> None:
                 "seconds": {**journal.seconds, "wall": time.time() - started},
                 "environment_id": described.identity,
                 **stages.size(),
+                "peak_memory": journal.peak_memory,
+                "varying_kernels": sorted(varying),
             }
             if ending == "finished":
                 folder.write_result(Result(**facts))
@@ -66,15 +69,6 @@ def execute(folder: RunFolder) -> None:
             else:
                 folder.write_divergence(Divergence(**facts))
             journal.write(phase=ending)
-
-
-def quiet_and_deterministic() -> None:
-    """Leave the log to what matters, and ask for repeatable kernels where there are any."""
-    logging.disable_progress_bar()
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    # Every new tensor would be filled first, to find reads of what was never written.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 class Stages:
@@ -120,7 +114,7 @@ class Stages:
         return {
             "trainable_parameters": parameters.trainable,
             "total_parameters": parameters.total,
-            "peak_memory_bytes": peak_memory_bytes(),
+            "peak_memory_bytes": device.peak_memory_bytes(self.journal.peak_memory),
         }
 
     def train(self, model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -130,7 +124,7 @@ class Stages:
             training, counts = self.training(model, tokenizer)
         if self.planned.checkpoints:
             model.gradient_checkpointing_enable({"use_reentrant": False})
-        with self.journal.phase("train"):
+        with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
             trained = fit(model, training, self.journal, added)
@@ -142,7 +136,12 @@ class Stages:
                 self.folder.write_method_record(kept)
             save(self.planned, model, self.folder.adapter)
             rate = trained.tokens / self.journal.seconds["train"]
-            record = TrainRecord(**counts, **asdict(trained), tokens_per_second=rate)
+            record = TrainRecord(
+                **counts,
+                **asdict(trained),
+                tokens_per_second=rate,
+                peak_memory=self.journal.peak_memory,
+            )
             self.folder.write_train_record(record)
 
     def training(
@@ -170,7 +169,9 @@ class Stages:
             examples, validation = hold_out(examples, count, spec.seeds.split)
         pad, seeds = encode.pad_token(tokenizer), spec.seeds
         return (
-            Training(examples, validation, recipe, seeds.order, pad, spec.protocol.loss),
+            Training(
+                examples, validation, recipe, seeds.order, pad, spec.protocol.loss, spec.adapter
+            ),
             counts,
         )
 

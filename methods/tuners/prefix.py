@@ -5,7 +5,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-Sums = tuple[Tensor, Tensor]
+from methods.training.determinism import excepted
+
+SumAndCount = tuple[Tensor, Tensor]
+
+
+class Sums(torch.autograd.Function):
+    """The sums of x (..., tokens, n) over the tokens up to each; its backward pass is one too."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """Sum up from the first token."""
+        with excepted():
+            return x.cumsum(-2)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        """Sum up from the last token."""
+        (gradient,) = gradients
+        with excepted():
+            return gradient.flip(-2).cumsum(-2).flip(-2)
 
 
 class Prefix:
@@ -23,8 +42,8 @@ class Prefix:
         self.shape: torch.Size | None = None
         self.mask: Tensor | None = None
         self.continues = False
-        self.before: dict[nn.Module, Sums] = {}
-        self.after: dict[nn.Module, Sums] = {}
+        self.before: dict[nn.Module, SumAndCount] = {}
+        self.after: dict[nn.Module, SumAndCount] = {}
 
     def watch(self, model: nn.Module) -> list[Any]:
         """Watch the passes through `model`; return the hooks."""
@@ -43,7 +62,8 @@ class Prefix:
         counted = x.new_ones(*x.shape[:-1], 1)
         if of_text and self.mask is not None:
             counted = self.mask[:, -x.shape[-2] :, None].to(x.dtype)
-        sums, counts = (x * counted).cumsum(-2), counted.cumsum(-2)
+        sums: Tensor = Sums.apply(x * counted)  # type: ignore[no-untyped-call]
+        counts: Tensor = Sums.apply(counted)  # type: ignore[no-untyped-call]
         if of_text and self.continues:
             earlier_sums, earlier_counts = self._earlier(layer)
             sums, counts = sums + earlier_sums, counts + earlier_counts
@@ -51,7 +71,7 @@ class Prefix:
             self.after[layer] = (sums[:, -1:].detach().clone(), counts[:, -1:].clone())
         return sums / counts.clamp(min=1)
 
-    def _earlier(self, layer: nn.Module) -> Sums:
+    def _earlier(self, layer: nn.Module) -> SumAndCount:
         if layer not in self.before:
             raise RuntimeError(
                 "Pooling over the prefix cannot continue this key-value cache: other adapters "

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
-from results.record import Run, Status
+from results.record import PeakMemory, Run, Status
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Divergence, Environment, Failure, Result
+from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -25,6 +25,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     training = folder.train_record()
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
+    peaks = _peak_memory(training, reached)
     return Run(
         run_id=head.run_id,
         status=_status(ended),
@@ -49,14 +50,25 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         trainable_parameters=reached.trainable_parameters if reached else 0,
         total_parameters=reached.total_parameters if reached else 0,
         adapter_bytes=result.adapter_bytes if result else 0,
-        peak_memory_bytes=reached.peak_memory_bytes if reached else 0,
+        peak_memory_bytes=max(
+            reached.peak_memory_bytes if reached else 0,
+            *(peak["allocated"] for peak in peaks.values()),
+        ),
         train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),
         scores=result.scores if result else (),
         conditions=conditions.of_spec(spec) if head.conditions is None else dict(head.conditions),
         backbone_place=folder.places().get("backbone_place", ""),
         validation_loss=training.best_validation_loss if training else None,
+        peak_memory=peaks,
+        varying_kernels=reached.varying_kernels if reached else (),
     )
+
+
+def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:
+    """Join the phases of the last attempt with those of the one that trained."""
+    records = [one.peak_memory for one in (training, reached) if one]
+    return {phase: dict(peak) for record in records for phase, peak in record.items()}
 
 
 def _status(ended: Result | Divergence | Failure) -> Status:

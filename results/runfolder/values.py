@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from results.record import Score
+from results.record import PeakMemory, Score
 
 FORMAT = 2
 """Raised when a file, a key or the meaning of a key changes."""
@@ -73,6 +73,8 @@ class Environment(FileValue):
     """Version, commit ("unknown" where nothing tells), and whether the files differed from it."""
     memory: Mapping[str, Any] = {}
     """What traded memory for time and changed no digit."""
+    determinism: Mapping[str, str] = {}
+    """By part of the run: "strict" where a kernel without a repeatable form ends it, or "warn"."""
 
     @property
     def identity(self) -> str:
@@ -143,6 +145,8 @@ class TrainRecord(FileValue):
     """Mean per token, in nats."""
     tokens_per_second: float
     """Speed of the training phase."""
+    peak_memory: PeakMemory = {}
+    """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
 
 
 class Generation(FileValue):
@@ -231,6 +235,10 @@ class Result(FileValue):
     """One for each benchmark, metric and extractor."""
     flags: tuple[str, ...]
     """What is suspicious of the answers, in sentences."""
+    peak_memory: PeakMemory = {}
+    """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
+    varying_kernels: tuple[str, ...] = ()
+    """Kernels without a repeatable form that the last attempt used, by torch's names."""
 
 
 class Divergence(FileValue):
@@ -252,6 +260,10 @@ class Divergence(FileValue):
     """The optimizer step, from 1, with or after which a loss was not finite."""
     reason: str
     """Which loss that was, and what it was instead of a number."""
+    peak_memory: PeakMemory = {}
+    """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
+    varying_kernels: tuple[str, ...] = ()
+    """Kernels without a repeatable form that the attempt used, by torch's names."""
 
 
 class Failure(FileValue):

@@ -7,12 +7,18 @@ from itertools import islice
 from typing import Literal
 
 from harness.spec.recipe import Recipe
+from harness.spec.spec import Precision
 from harness.worker.encode import Example
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained on, and how; the loss is over all tokens, or over those of the answer."""
+    """What is trained on, and how.
+
+    Attributes:
+        loss: Over all tokens, or over those of the answer.
+        adapter: The precision in which the engine keeps what trains.
+    """
 
     train: list[Example]
     validation: list[Example]
@@ -20,6 +26,7 @@ class Training:
     order_seed: int
     pad: int
     loss: Literal["all", "answer"] = "all"
+    adapter: Precision = "float32"
 
     @property
     def rows_per_step(self) -> int:

@@ -1,24 +1,36 @@
 """Accelerate, over plain torch or DeepSpeed ZeRO-1: where the two differ in a step."""
 
 import os
-import socket
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from accelerate import Accelerator, DeepSpeedPlugin
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 
 from harness.spec.recipe import Recipe
+from harness.spec.spec import Precision
 from methods.training.hooks import StepHooks
+
+ALONE = {"ACCELERATE_USE_DEEPSPEED": "true", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+"""DeepSpeed asks for a launcher's variables even where one process is all there is, and Accelerate
+ignores it without the first one."""
 
 
 class Engine:
-    """Takes backward passes and optimizer steps, and shows the gradients to the hooks."""
+    """Takes backward passes and optimizer steps, and shows the gradients to the hooks.
 
-    def __init__(self, recipe: Recipe, hooks: Sequence[StepHooks]) -> None:
+    Args:
+        recipe: Says which engine it is.
+        hooks: What sees the gradients.
+        adapter: The precision of what trains under DeepSpeed; plain torch takes it as it is.
+    """
+
+    def __init__(
+        self, recipe: Recipe, hooks: Sequence[StepHooks], adapter: Precision = "float32"
+    ) -> None:
         self.hooks, self.max_grad_norm = hooks, recipe.max_grad_norm
-        self.accelerator = _accelerator(recipe)
+        self.accelerator = _accelerator(recipe, adapter)
         self.parameters: list[nn.Parameter] = []
         self.optimizer: Any = None
 
@@ -54,7 +66,7 @@ class Engine:
         self.optimizer.zero_grad()
 
     def _show_gradients(self, number: int) -> None:
-        """Copy DeepSpeed's own gradients to where hooks look for them, and back."""
+        """Copy DeepSpeed's own gradients, in float32, to where hooks look for them, and back."""
         if not self.hooks:
             return
         from deepspeed.utils import (  # noqa: PLC0415 (seconds)
@@ -62,44 +74,45 @@ class Engine:
             safe_set_full_grad,
         )
 
-        reached = [p for p in self.parameters if safe_get_full_grad(p) is not None]
-        for parameter in reached:
-            parameter.grad = safe_get_full_grad(parameter).to(parameter.dtype)
+        found = {p: safe_get_full_grad(p) for p in self.parameters}
+        reached = {p: gradient for p, gradient in found.items() if gradient is not None}
+        for parameter, gradient in reached.items():
+            # Of a parameter in bfloat16, torch would take no other gradient.
+            parameter.grad, parameter.grad_dtype = None, gradient.dtype
+            parameter.grad = gradient
         for hook in self.hooks:
             hook.after_backward(number)
-        for parameter in reached:
+        for parameter, gradient in reached.items():
             seen, parameter.grad = parameter.grad, None
-            safe_set_full_grad(parameter, torch.zeros_like(parameter) if seen is None else seen)
+            parameter.grad_dtype = parameter.dtype
+            safe_set_full_grad(parameter, torch.zeros_like(gradient) if seen is None else seen)
 
 
-def _accelerator(recipe: Recipe) -> Accelerator:
+def _accelerator(recipe: Recipe, adapter: Precision) -> Accelerator:
     """Set up the engine of the recipe for this one process."""
     steps = recipe.accumulation_steps
     if recipe.engine == "torch":
         return Accelerator(gradient_accumulation_steps=steps, cpu=not torch.cuda.is_available())
-    return Accelerator(gradient_accumulation_steps=steps, deepspeed_plugin=_zero_one(recipe))
+    return Accelerator(
+        gradient_accumulation_steps=steps, deepspeed_plugin=_zero_one(recipe, adapter)
+    )
 
 
-def _zero_one(recipe: Recipe) -> DeepSpeedPlugin:
-    # DeepSpeed asks for a launcher's variables even where one process is all there is, and
-    # Accelerate ignores it without the first one.
-    os.environ.setdefault("ACCELERATE_USE_DEEPSPEED", "true")
-    launcher = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1"}
-    for name, value in {**launcher, "MASTER_PORT": str(_free_port())}.items():
-        os.environ.setdefault(name, value)
+def _zero_one(recipe: Recipe, adapter: Precision) -> DeepSpeedPlugin:
+    os.environ |= ALONE
+    if not distributed.is_initialized():
+        backend = "nccl" if torch.cuda.is_available() else "gloo"
+        # A store within this process: no port that another run could take.
+        store = distributed.HashStore()  # type: ignore[attr-defined]
+        distributed.init_process_group(backend, store=store, rank=0, world_size=1)
     config: dict[str, Any] = {
         "train_micro_batch_size_per_gpu": recipe.batch_size,
         "gradient_accumulation_steps": recipe.accumulation_steps,
         "gradient_clipping": recipe.max_grad_norm,
         "zero_optimization": {"stage": 1},
         "zero_allow_untested_optimizer": True,
-        "bf16": {"enabled": torch.cuda.is_available()},
+        "bf16": {"enabled": adapter == "bfloat16"},
+        # In bfloat16, gradients of later batches would be lost in the sum.
+        "data_types": {"grad_accum_dtype": "fp32"},
     }
     return DeepSpeedPlugin(hf_ds_config=config)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

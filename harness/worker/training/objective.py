@@ -18,22 +18,21 @@ def validation_loss(model: Any, training: Training) -> float:
     """Average the loss over the tokens of the validation rows."""
     model.eval()
     rows = sorted(training.validation, key=lambda example: len(example.ids))
-    total, count = 0.0, 0
+    total = torch.zeros((), dtype=torch.float64)
     for start in range(0, len(rows), VALIDATION_BATCH):
         batch = rows[start : start + VALIDATION_BATCH]
-        loss, tokens = token_loss(model, collate(batch, training.pad, training.loss))
-        total, count = total + float(loss), count + tokens
+        loss = token_loss(model, collate(batch, training.pad, training.loss))
+        total = total.to(loss.device) + loss
     model.train()
-    return total / count
+    return float(total) / sum(example.scored(training.loss) for example in rows)
 
 
-def token_loss(model: Any, batch: dict[str, Tensor]) -> tuple[Tensor, int]:
-    """Return the sum of the next-token losses in float32, and how many there are."""
+def token_loss(model: Any, batch: dict[str, Tensor]) -> Tensor:
+    """Return the sum of the next-token losses in float32, on the device of the model."""
     device = next(model.parameters()).device
     labels = batch["labels"][:, 1:].to(device)
     inputs = {key: batch[key].to(device) for key in ("input_ids", "attention_mask")}
     logits = model(**inputs, use_cache=False).logits[:, :-1]
-    loss = cross_entropy(
+    return cross_entropy(
         logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
     )
-    return loss, int((labels != IGNORED).sum())

@@ -5,9 +5,11 @@ from textwrap import indent
 from typing import Any
 
 from results.analysis.metrics import metric
-from results.record import Run, Score
+from results.record import PeakMemory, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
+
+MEMORY = ("allocated", "reserved")
 
 
 def markdown(run: Run) -> str:
@@ -19,6 +21,8 @@ def markdown(run: Run) -> str:
         "Signatures": _facts(_signatures(run.scores)),
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
+        "GPU memory": _memory(run.peak_memory),
+        "Kernels that vary": indent("\n".join(run.varying_kernels), "    "),
         "Spec": _facts(run.spec),
         "Environment": _facts(run.environment),
         "Provenance": _facts(run.provenance),
@@ -80,6 +84,14 @@ def _time(seconds: Mapping[str, float]) -> str:
         for phase, spent in seconds.items()
     ]
     return markdown_table(["phase", "seconds", "% of wall"], rows, align="lrr") if rows else ""
+
+
+def _memory(peaks: PeakMemory) -> str:
+    rows = [
+        [phase, *(f"{peak[kind] / 2**20:,.0f}" for kind in MEMORY)] for phase, peak in peaks.items()
+    ]
+    header = ["phase", *(f"{kind}, MiB" for kind in MEMORY)]
+    return markdown_table(header, rows, align="lrr") if rows else ""
 
 
 def _facts(values: Mapping[str, Any]) -> str:

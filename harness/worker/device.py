@@ -1,0 +1,49 @@
+"""The device of a run: whether it is the planned one, and the most memory that it held."""
+
+import os
+import resource
+import sys
+from collections.abc import Mapping
+
+import torch
+
+from harness.spec.planned import PlannedRun
+
+
+def require(planned: PlannedRun) -> None:
+    """Go on only where the plan meant.
+
+    Raises:
+        RuntimeError: The run was planned for a GPU, and torch sees none.
+    """
+    if planned.gpu and not torch.cuda.is_available():
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        raise RuntimeError(
+            f"planned for a GPU, with weights in {planned.spec.weights}; torch {torch.__version__} "
+            f"sees none (CUDA_VISIBLE_DEVICES is {'not set' if visible is None else repr(visible)})"
+            ". Look with nvidia-smi whether the card is there and has that number, then run the "
+            "command again."
+        )
+
+
+def meter() -> dict[str, int]:
+    """Give the most memory of the GPU since the last call, in bytes by kind; nothing without one.
+
+    A phase that torch has not begun to use the GPU in has none.
+    """
+    if not torch.cuda.is_initialized():
+        return {}
+    found = {
+        "allocated": torch.cuda.max_memory_allocated(),
+        "reserved": torch.cuda.max_memory_reserved(),
+    }
+    torch.cuda.reset_peak_memory_stats()
+    return found
+
+
+def peak_memory_bytes(phases: Mapping[str, Mapping[str, int]]) -> int:
+    """Return the most memory that was held: on the GPU by its phases, else by the process."""
+    if phases:
+        return max(peak["allocated"] for peak in phases.values())
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,0 +1,14 @@
+"""Keep the memory of each phase, and the kernels that vary from run to run."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy import Column
+
+revision = "005"
+down_revision = "004"
+
+
+def upgrade() -> None:
+    """Add the columns; of the runs that are there already nothing is known."""
+    op.add_column("runs", Column("peak_memory", sa.JSON, nullable=False, server_default="{}"))
+    op.add_column("runs", Column("varying_kernels", sa.JSON, nullable=False, server_default="[]"))
