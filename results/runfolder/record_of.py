@@ -51,8 +51,10 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         total_parameters=reached.total_parameters if reached else 0,
         adapter_bytes=result.adapter_bytes if result else 0,
         peak_memory_bytes=max(
-            reached.peak_memory_bytes if reached else 0,
-            *(peak["allocated"] for peak in peaks.values()),
+            [
+                reached.peak_memory_bytes if reached else 0,
+                *(peak["allocated"] for peak in peaks.values()),
+            ]
         ),
         train_tokens_per_second=training.tokens_per_second if result and training else 0.0,
         folder=str(folder.path),

@@ -67,7 +67,7 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     assert run.started == datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
     assert run.spec == finished.spec()
     # Keys that say nothing are left out.
-    assert run.environment == {**STACK, "memory": {}}
+    assert run.environment == {**STACK, "memory": {}, "determinism": {}}
     assert run.train_tokens_per_second == 1234.5
     assert run.folder == str(finished.path)
     assert run.backbone_place == "somewhere"
@@ -178,3 +178,22 @@ def test_a_record_is_of_the_folder_alone(
     assert ids.split() == [folder.path.name for folder in folders(root)]
     assert len(ids.split()) >= 2
     assert used == ""
+
+
+def peak(allocated: int) -> dict[str, int]:
+    return {"allocated": allocated, "reserved": 2 * allocated}
+
+
+def test_the_memory_of_a_resumed_run_is_that_of_all_its_phases(
+    finished: RunFolder, result: Callable[..., Result]
+) -> None:
+    training = finished.train_record()
+    assert training
+    trained = {"load": peak(10), "train": peak(9000), "validate": peak(7000)}
+    finished.write_train_record(training.model_copy(update={"peak_memory": trained}))
+    later = {"load": peak(20), "generate": peak(4096)}
+    finished.write_result(result(peak_memory=later, varying_kernels=("kthvalue CUDA",)))
+    run = record(finished)
+    assert run.peak_memory == {**trained, **later}
+    assert run.peak_memory_bytes == 9000
+    assert run.varying_kernels == ("kthvalue CUDA",)

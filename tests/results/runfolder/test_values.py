@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.record import Score
+from results.record import PeakMemory, Score
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
@@ -56,6 +56,7 @@ FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     Mapping[str, bool]: st.dictionaries(TEXT, st.booleans()),
     Mapping[str, float]: st.dictionaries(TEXT, NUMBER),
     Mapping[str, Any]: st.dictionaries(TEXT, JSON),
+    PeakMemory: st.dictionaries(TEXT, st.dictionaries(TEXT, st.integers())),
     Mapping[str, Mapping[str, Any]] | None: st.none()
     | st.dictionaries(TEXT, st.dictionaries(TEXT, JSON)),
 }
