@@ -1,13 +1,16 @@
-"""DeepSpeed ZeRO-1 on one CPU process trains as plain torch does."""
+"""DeepSpeed ZeRO-1 on one CPU process trains as plain torch does, in float32 and in bfloat16."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from harness import plugins
 
 # DeepSpeed compiles an operator at its first start.
 pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
@@ -15,88 +18,94 @@ pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++
 SYSTEMS = ("dypam", "rosa", "cascade", "hycam", "smoa")
 """The proposed systems: hooks (RoSA's layer selection), auxiliary losses (CASCADE, HyCAM)."""
 
-TRAIN = """
-import json, sys
-from pathlib import Path
+REPRESENTATIVE = "flylora:code"
+"""It keeps a frozen projection and a router's bias as buffers."""
 
-import torch
-from accelerate.state import AcceleratorState
+EVERY = sorted(
+    {name for name in plugins.names("methods") if plugins.method(name).zero_safe} - {"base"}
+    | {REPRESENTATIVE, "hycam:code"}
+)
 
-from harness import plugins
-from harness.planning.methods import complete
-from harness.planning.parse import parse_method
-from harness.spec.recipe import Recipe
-from harness.spec.spec import Seeds
-from harness.worker.encode import Example
-from harness.worker.journal import Journal
-from harness.worker.training.batches import Training
-from harness.worker.training.extras import extras
-from harness.worker.training.loop import fit
-from methods.conformance.models import VOCABULARY, build
-from tasks.data.splits import hold_out
+BFLOAT16 = 2e-3
+"""Relative tolerance of a loss: half of the distance between neighbours in bfloat16. Plain torch
+keeps the adapter in float32, DeepSpeed computes with a copy in bfloat16."""
 
-folder, names = Path(sys.argv[1]), sys.argv[2:]
-generator = torch.Generator().manual_seed(0)
-rows = [
-    Example(torch.randint(3, VOCABULARY, (length,), generator=generator).tolist(), 4)
-    for length in range(6, 26)
-]
-
-
-def train(engine, name):
-    recipe, seeds = Recipe(epochs=3, engine=engine), Seeds(init=1, order=2, split=3)
-    plan = Training(*hold_out(rows, 2, seeds.split), recipe, seeds.order, pad=0)
-    method = plugins.method(name)
-    small = ":small" if "small" in method.variants else ""
-    dls = '[dls={"interval":2}]' if method.dls else ""
-    fields = complete(parse_method(name + small + dls)).fields
-    torch.manual_seed(0)
-    model = method.adapt(build("llama-gqa"), method.configure(**fields))
-    torch.manual_seed(0)
-    selection = method.layer_selection(fields)
-    with Journal(folder / engine / f"{name}.jsonl") as journal:
-        hooks = extras(method, selection, model, plan, seed=0)
-        fit(model, plan, journal, hooks)
-    # Accelerate sets up its engine once a process.
-    AcceleratorState._reset_state(reset_partial_state=True)
-    kept = [hook.record() for hook in hooks.hooks]
-    (folder / engine / f"{name}.json").write_text(json.dumps(kept))
-
-
-for engine in ("torch", "deepspeed"):  # plain torch first: DeepSpeed leaves traces
-    (folder / engine).mkdir()
-    for name in names:
-        train(engine, name)
-"""
-
-
-def losses(events: Path) -> list[float]:
-    found = [json.loads(line) for line in events.read_text().splitlines()]
-    return [event["loss"] for event in found if "loss" in event]
+Trained = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Train every system by both engines, in one process: its imports take longer than that."""
-    folder = tmp_path_factory.mktemp("engines")
-    script = [sys.executable, "-c", TRAIN, os.fspath(folder), *SYSTEMS]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder / "torch", folder / "deepspeed"
+def train(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Train methods by both engines, in one process: its imports take longer than that."""
+
+    def run(precision: str, *names: str) -> Path:
+        folder = tmp_path_factory.mktemp("engines")
+        script = [sys.executable, "-m", "tests.harness.worker.training.engines"]
+        command = [*script, os.fspath(folder), precision, *names]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=580, check=False)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def systems(train: Trained) -> Path:
+    return train("float32", *SYSTEMS)
+
+
+@pytest.fixture(scope="module")
+def halved(train: Trained) -> Path:
+    return train("bfloat16", REPRESENTATIVE)
+
+
+@pytest.fixture(scope="module")
+def every(train: Trained) -> Path:
+    return train("bfloat16", *EVERY)
+
+
+def losses(folder: Path, name: str) -> Iterator[list[float]]:
+    """Give the losses of the steps and of the validations by plain torch, and by DeepSpeed."""
+    for engine in ("torch", "deepspeed"):
+        lines = (folder / engine / f"{name}.jsonl").read_text().splitlines()
+        found = [json.loads(line) for line in lines]
+        yield [e[key] for key in ("loss", "validation_loss") for e in found if key in e]
+
+
+def agree(folder: Path, name: str, tolerance: float) -> None:
+    plain, sharded = losses(folder, name)
+    assert len(plain) == len(sharded) == 13 + 6  # 18 rows, 3 epochs, 4 rows a step
+    assert sharded == pytest.approx(plain, rel=tolerance)
+    # It learned, so that a step that was not taken would tell.
+    assert plain[-1] < plain[0] * (1 - 3 * tolerance)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_zero_one_takes_the_steps_that_torch_takes(runs: tuple[Path, Path], name: str) -> None:
-    plain, sharded = (losses(folder / f"{name}.jsonl") for folder in runs)
-    assert len(plain) == len(sharded) == 13  # 18 rows, 3 epochs, 4 rows a step
-    assert sharded == pytest.approx(plain, rel=1e-3)
-    assert min(plain) < plain[0]
+def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> None:
+    agree(systems, name, 1e-3)
 
 
-def test_layer_selection_under_zero_one_sees_the_gradients_that_torch_has(
-    runs: tuple[Path, Path],
-) -> None:
-    plain, sharded = (json.loads((folder / "rosa.json").read_text()) for folder in runs)
+def test_zero_one_in_bfloat16_takes_them_too(halved: Path) -> None:
+    agree(halved, REPRESENTATIVE, BFLOAT16)
+
+
+@pytest.mark.parts
+@pytest.mark.parametrize("name", EVERY)
+def test_every_method_that_calls_itself_safe_takes_them_in_bfloat16(every: Path, name: str) -> None:
+    agree(every, name, BFLOAT16)
+
+
+def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path) -> None:
+    found = json.loads((halved / "witness.json").read_text())
+    assert found["dtypes"] == ["torch.float32"]
+    assert found["distance"] < 1e-6  # in bfloat16 it would be about 4e-3
+    assert found["fetches"] == found["parameters"] * found["steps"]
+
+
+def test_layer_selection_under_zero_one_sees_the_gradients_that_torch_has(systems: Path) -> None:
+    plain, sharded = (
+        json.loads((systems / engine / "rosa.json").read_text())
+        for engine in ("torch", "deepspeed")
+    )
     histories = [one[0]["layer_selection"]["history"] for one in (plain, sharded)]
     assert [event["selected"] for event in histories[0]] == [
         event["selected"] for event in histories[1]

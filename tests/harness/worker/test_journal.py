@@ -1,0 +1,25 @@
+"""What a journal keeps of each phase."""
+
+from pathlib import Path
+
+from harness.worker.journal import Journal
+
+
+def test_memory_counts_for_the_phase_in_which_it_was_held(tmp_path: Path) -> None:
+    # What a GPU would say at each change of phase: the most since the last one.
+    said = iter([900, 10, 300, 500, 200, 70])
+    journal = Journal(tmp_path / "events.jsonl", lambda: {"allocated": next(said)})
+    with journal, journal.phase("train"):
+        with journal.phase("validate"):
+            pass
+        with journal.phase("validate"):
+            pass
+    # 900 was held before the first phase.
+    peaks = {phase: peak["allocated"] for phase, peak in journal.peak_memory.items()}
+    assert peaks == {"train": max(10, 500, 70), "validate": max(300, 200)}
+
+
+def test_where_nothing_tells_the_memory_none_is_kept(tmp_path: Path) -> None:
+    with Journal(tmp_path / "events.jsonl") as journal, journal.phase("train"):
+        pass
+    assert journal.peak_memory == {}
