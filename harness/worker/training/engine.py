@@ -112,7 +112,9 @@ def _zero_one(recipe: Recipe, adapter: Precision) -> DeepSpeedPlugin:
         "zero_optimization": {"stage": 1},
         "zero_allow_untested_optimizer": True,
         "bf16": {"enabled": adapter == "bfloat16"},
-        # In bfloat16, gradients of later batches would be lost in the sum.
+        # In bfloat16, gradients of later batches would be lost in the sum. Without the second
+        # line the sum itself is rounded, though one process has nobody to send it to.
         "data_types": {"grad_accum_dtype": "fp32"},
+        "communication_data_type": "fp32",
     }
     return DeepSpeedPlugin(hf_ds_config=config)

@@ -26,9 +26,10 @@ EVERY = sorted(
     | {REPRESENTATIVE, "hycam:code"}
 )
 
-BFLOAT16 = 2e-3
-"""Relative tolerance of a loss: half of the distance between neighbours in bfloat16. Plain torch
-keeps the adapter in float32, DeepSpeed computes with a copy in bfloat16."""
+ROUNDING, NOISE = 2e-4, 0.03
+"""What the losses of the engines may differ by: a share of the first loss, a twentieth of what
+bfloat16 resolves, and a share of what the loss falls by, since small differences grow in training.
+Plain torch keeps the adapter in float32, DeepSpeed computes with its copy in bfloat16."""
 
 Trained = Callable[..., Path]
 
@@ -71,27 +72,28 @@ def losses(folder: Path, name: str) -> Iterator[list[float]]:
         yield [e[key] for key in ("loss", "validation_loss") for e in found if key in e]
 
 
-def agree(folder: Path, name: str, tolerance: float) -> None:
+def agree(folder: Path, name: str) -> None:
     plain, sharded = losses(folder, name)
     assert len(plain) == len(sharded) == 13 + 6  # 18 rows, 3 epochs, 4 rows a step
-    assert sharded == pytest.approx(plain, rel=tolerance)
+    rounding, fall = ROUNDING * plain[0], plain[0] - plain[-1]
+    assert sharded == pytest.approx(plain, abs=rounding + NOISE * fall)
     # It learned, so that a step that was not taken would tell.
-    assert plain[-1] < plain[0] * (1 - 3 * tolerance)
+    assert fall > 3 * rounding
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> None:
-    agree(systems, name, 1e-3)
+    agree(systems, name)
 
 
 def test_zero_one_in_bfloat16_takes_them_too(halved: Path) -> None:
-    agree(halved, REPRESENTATIVE, BFLOAT16)
+    agree(halved, REPRESENTATIVE)
 
 
 @pytest.mark.parts
 @pytest.mark.parametrize("name", EVERY)
 def test_every_method_that_calls_itself_safe_takes_them_in_bfloat16(every: Path, name: str) -> None:
-    agree(every, name, BFLOAT16)
+    agree(every, name)
 
 
 def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path) -> None:

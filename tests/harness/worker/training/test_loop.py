@@ -1,17 +1,23 @@
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from peft import PeftModel
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Seeds
 from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
 from harness.worker.training.batches import Training
-from harness.worker.training.loop import Trained, fit
+from harness.worker.training.engine import Engine
+from harness.worker.training.extras import Extras
+from harness.worker.training.loop import Loop, Trained, fit, optimizer
 from harness.worker.training.objective import validation_loss
 from methods.conformance.models import VOCABULARY, build
 from methods.lora import method
@@ -116,6 +122,78 @@ def test_loss_on_answers_leaves_the_prompt_out() -> None:
     example = Example([5, 6, 7, 8, 9], prompt_tokens=3)
     assert collate([example], PAD, "answer")["labels"].tolist() == [[IGNORED] * 3 + [8, 9]]
     assert collate([example], PAD, "all")["labels"].tolist() == [[5, 6, 7, 8, 9]]
+
+
+@given(
+    lengths=st.lists(st.integers(2, 9), min_size=1, max_size=4),
+    prompt=st.integers(0, 1),
+    loss=st.sampled_from(["all", "answer"]),
+)
+def test_the_tokens_counted_before_the_pass_are_those_that_the_labels_score(
+    lengths: list[int], prompt: int, loss: Any
+) -> None:
+    batch = [Example(list(range(3, 3 + length)), prompt * (length - 1)) for length in lengths]
+    labels = collate(batch, PAD, loss)["labels"][:, 1:]  # a label is predicted from the left
+    assert sum(example.scored(loss) for example in batch) == int((labels != IGNORED).sum())
+
+
+class Reads(TorchDispatchMode):
+    """Counts how often a tensor is read as a number."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("auxiliary_loss", [None, lambda model: next(model.parameters()).sum() * 0])
+def test_a_step_reads_no_number_of_ours_for_each_of_its_batches(auxiliary_loss: Any) -> None:
+    counts = set()
+    for accumulation_steps in (1, 4):
+        plan = training(batch_size=1, accumulation_steps=accumulation_steps)
+        extras = Extras(auxiliary_loss=auxiliary_loss)
+        model, engine = adapted(), Engine(plan.recipe, ())
+        wrapped = engine.prepare(model, optimizer(model, plan.recipe))
+        with Reads() as reads:
+            Loop(model, wrapped, engine, plan, extras).step(1, next(plan.batches()))
+        # transformers looks whether a batch is padded; the optimizer reads its own once a step.
+        counts.add(reads.count - accumulation_steps)
+    assert len(counts) == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_step_waits_for_the_gpu_once() -> None:
+    plan = training(batch_size=1, accumulation_steps=4)
+    model = adapted().cuda()
+    engine = Engine(plan.recipe, ())
+    wrapped = engine.prepare(model, optimizer(model, plan.recipe))
+    loop, steps = Loop(model, wrapped, engine, plan, Extras()), plan.batches()
+    loop.step(1, next(steps))  # sets up the states of the optimizer
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as waits:
+            warnings.simplefilter("always")
+            loop.step(2, next(steps))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    # Ids, mask and labels of each batch go to the GPU, where transformers looks whether it is
+    # padded. The losses come back.
+    assert len(waits) <= (3 + 1) * 4 + 1
+
+
+def test_speed_is_that_of_the_steps_without_the_set_up_of_the_engine(tmp_path: Path) -> None:
+    with Journal(tmp_path / "events.jsonl") as journal, journal.phase("train"):
+        fit(adapted(), training(), journal)
+    assert journal.seconds["adapt"] > 0
+    events = map(json.loads, (tmp_path / "events.jsonl").read_text().splitlines())
+    phases = [event["phase"] for event in events if "phase" in event]
+    assert phases[:3] == ["train", "adapt", "train"]
+
+
+def test_on_a_cpu_the_optimizer_is_the_one_that_it_was() -> None:
+    assert optimizer(adapted(), Recipe()).defaults["fused"] is None
 
 
 def test_padding_is_masked_and_carries_no_loss() -> None:
