@@ -108,8 +108,8 @@ class Run:
     """Lowest of the training, mean per token in nats; recipes are chosen by it."""
     peak_memory: PeakMemory = field(default_factory=dict)
     """Empty without a GPU, and for runs of before it was kept."""
-    varying_kernels: tuple[str, ...] = ()
-    """Kernels that it used and that torch has in no repeatable form."""
+    nondeterministic_kernels: tuple[str, ...] = ()
+    """Kernels that it used and that torch has in no deterministic form."""
 
     @property
     def ended(self) -> bool:

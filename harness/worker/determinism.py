@@ -1,8 +1,8 @@
-"""Repeatable kernels: demanded in training, asked for elsewhere, and a record of those that vary.
+"""Deterministic kernels: demanded in training, asked for elsewhere, and a record of the others.
 
-Where torch is asked for repeatable kernels and only warns, attention keeps a backward pass that
-varies although there is one that repeats. So training is strict: a kernel without a repeatable form
-ends the run, but for the places that `methods.training.determinism` excepts.
+Where torch may warn, attention keeps a backward pass that is not deterministic although there is
+one that is. So training is strict: a kernel without a deterministic form ends the run, but for the
+places that `methods.training.determinism` excepts.
 """
 
 import os
@@ -17,12 +17,12 @@ import torch
 MODES = {"training": "strict", "evaluation": "warn"}
 """What the environment record says of a run."""
 
-VARIES = r"(.+?) (?:does not have a deterministic impl|defaults to a non-deterministic alg)"
+WARNING = r"(.+?) (?:does not have a deterministic impl|defaults to a non-deterministic alg)"
 """How the warnings of torch begin, with the name of the kernel."""
 
 
 def ask() -> None:
-    """Ask for repeatable kernels where there are any, before CUDA starts."""
+    """Ask for deterministic kernels where there are any, before CUDA starts."""
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Every new tensor would be filled first, to find reads of what was never written.
@@ -31,10 +31,10 @@ def ask() -> None:
 
 @contextmanager
 def strict() -> Iterator[None]:
-    """Demand repeatable kernels.
+    """Demand deterministic kernels.
 
     Raises:
-        RuntimeError: Of torch, in the block: a kernel has no repeatable form.
+        RuntimeError: Of torch, in the block: a kernel has no deterministic form.
     """
     torch.use_deterministic_algorithms(True)
     try:
@@ -45,16 +45,16 @@ def strict() -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[set[str]]:
-    """Collect the names of the kernels that vary; each is printed once."""
+    """Collect the names of the kernels that torch warns of; each warning is printed once."""
     names: set[str] = set()
     with warnings.catch_warnings():
         show = warnings.showwarning
 
         def note(message: Warning | str, *place: Any, **options: Any) -> None:
-            if found := re.match(VARIES, str(message)):
+            if found := re.match(WARNING, str(message)):
                 names.add(found[1])
             show(message, *place, **options)
 
-        warnings.filterwarnings("once", VARIES)
+        warnings.filterwarnings("once", WARNING)
         warnings.showwarning = note
         yield names

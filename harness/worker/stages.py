@@ -48,7 +48,7 @@ def execute(folder: RunFolder) -> None:
             plugins.add(file.kind, Path(file.path))
         described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
         folder.write_environment(described)
-        with Journal(folder.events, device.meter) as journal, determinism.noted() as varying:
+        with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
             stages = Stages(folder, planned, journal)
             facts: dict[str, Any]
             try:
@@ -61,7 +61,7 @@ def execute(folder: RunFolder) -> None:
                 "environment_id": described.identity,
                 **stages.size(),
                 "peak_memory": journal.peak_memory,
-                "varying_kernels": sorted(varying),
+                "nondeterministic_kernels": sorted(kernels),
             }
             if ending == "finished":
                 folder.write_result(Result(**facts))

@@ -63,7 +63,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         backbone_place=folder.places().get("backbone_place", ""),
         validation_loss=training.best_validation_loss if training else None,
         peak_memory=peaks,
-        varying_kernels=reached.varying_kernels if reached else (),
+        nondeterministic_kernels=reached.nondeterministic_kernels if reached else (),
     )
 
 

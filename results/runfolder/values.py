@@ -74,7 +74,7 @@ class Environment(FileValue):
     memory: Mapping[str, Any] = {}
     """What traded memory for time and changed no digit."""
     determinism: Mapping[str, str] = {}
-    """By part of the run: "strict" where a kernel without a repeatable form ends it, or "warn"."""
+    """By part of the run: "strict" where a kernel that is not deterministic ends it, or "warn"."""
 
     @property
     def identity(self) -> str:
@@ -237,8 +237,8 @@ class Result(FileValue):
     """What is suspicious of the answers, in sentences."""
     peak_memory: PeakMemory = {}
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
-    varying_kernels: tuple[str, ...] = ()
-    """Kernels without a repeatable form that the last attempt used, by torch's names."""
+    nondeterministic_kernels: tuple[str, ...] = ()
+    """Kernels without a deterministic form that the last attempt used, by torch's names."""
 
 
 class Divergence(FileValue):
@@ -262,8 +262,8 @@ class Divergence(FileValue):
     """Which loss that was, and what it was instead of a number."""
     peak_memory: PeakMemory = {}
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
-    varying_kernels: tuple[str, ...] = ()
-    """Kernels without a repeatable form that the attempt used, by torch's names."""
+    nondeterministic_kernels: tuple[str, ...] = ()
+    """Kernels without a deterministic form that the attempt used, by torch's names."""
 
 
 class Failure(FileValue):

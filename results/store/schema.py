@@ -61,7 +61,7 @@ runs = sa.Table(
     Column("backbone_place", sa.Text, nullable=False),
     Column("validation_loss", sa.Double, nullable=True),
     Column("peak_memory", sa.JSON, nullable=False),
-    Column("varying_kernels", sa.JSON, nullable=False),
+    Column("nondeterministic_kernels", sa.JSON, nullable=False),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
 )
 

@@ -162,7 +162,7 @@ def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Sco
 def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
     fields = row._asdict()
     del fields["attempt"]
-    texts = {name: tuple(fields[name]) for name in ("marks", "flags", "varying_kernels")}
+    texts = {name: tuple(fields[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
     return Run(**(fields | texts | {"scores": tuple(scores)}))
 
 

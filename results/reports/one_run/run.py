@@ -22,7 +22,7 @@ def markdown(run: Run) -> str:
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
         "GPU memory": _memory(run.peak_memory),
-        "Kernels that vary": indent("\n".join(run.varying_kernels), "    "),
+        "Nondeterministic kernels": indent("\n".join(run.nondeterministic_kernels), "    "),
         "Spec": _facts(run.spec),
         "Environment": _facts(run.environment),
         "Provenance": _facts(run.provenance),

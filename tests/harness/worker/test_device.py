@@ -1,5 +1,8 @@
 """A run needs the device that it was planned for, and keeps what it held of it."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import torch
 from harness.spec.planned import PlannedRun
 from harness.worker import device
 from harness.worker.journal import Journal
+from results.runfolder.folder import RunFolder
 
 Planned = Callable[..., PlannedRun]
 
@@ -33,6 +37,19 @@ def test_a_run_for_a_gpu_says_what_was_planned_and_what_torch_sees(
         "CUDA_VISIBLE_DEVICES is '9'",
     ):
         assert words in str(error.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_run_for_a_gpu_fails_at_once_without_one(planned: Planned, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(*planned(weights="bfloat16").model_copy(update={"gpu": True}).kept)
+    command = [sys.executable, "-P", "-m", "harness.worker", os.fspath(folder.path)]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    failure = folder.failure()
+    assert failure
+    assert "planned for a GPU" in failure.reason
+    assert not folder.events.exists()  # not even the backbone was loaded
 
 
 @pytest.mark.parametrize("weights", ["float32", "bfloat16"])

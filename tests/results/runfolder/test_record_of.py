@@ -192,8 +192,8 @@ def test_the_memory_of_a_resumed_run_is_that_of_all_its_phases(
     trained = {"load": peak(10), "train": peak(9000), "validate": peak(7000)}
     finished.write_train_record(training.model_copy(update={"peak_memory": trained}))
     later = {"load": peak(20), "generate": peak(4096)}
-    finished.write_result(result(peak_memory=later, varying_kernels=("kthvalue CUDA",)))
+    finished.write_result(result(peak_memory=later, nondeterministic_kernels=("kthvalue CUDA",)))
     run = record(finished)
     assert run.peak_memory == {**trained, **later}
     assert run.peak_memory_bytes == 9000
-    assert run.varying_kernels == ("kthvalue CUDA",)
+    assert run.nondeterministic_kernels == ("kthvalue CUDA",)

@@ -33,6 +33,7 @@ from tests.harness.conftest import make_spec
 
 SEEDS = Seeds(init=1, order=2, split=3)
 RATE = 3e-2
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 ENGINES: Any = ("torch", "deepspeed")  # plain torch first
 
 # Two tokens in turns, which every method can learn, in rows of 6 to 25 tokens.
@@ -41,8 +42,8 @@ ROWS = [Example([3 + 9 * (n % 2) for n in range(length)], 4) for length in range
 
 def described(name: str) -> MethodSpec:
     """Complete a method to the fields that fit a model of this size."""
-    plugin = plugins.method(name.partition(":")[0])
-    small = ":small" if ":" not in name and "small" in plugin.variants else ""
+    plugin = plugins.method(parse_method(name).name)
+    small = ":small" if name.isidentifier() and "small" in plugin.variants else ""
     dls = '[dls={"interval":2}]' if plugin.dls else ""
     return complete(parse_method(name + small + dls))
 
@@ -51,11 +52,13 @@ def model_of(spec: MethodSpec, weights: Any, adapter: Any) -> Any:
     """Put the method on a small model, as a run does."""
     facts = make_spec(method=spec, weights=weights, adapter=adapter)
     planned = PlannedRun(spec=facts, backbone_place="", data_folder=None)
-    return adapted(planned, build("llama-gqa").to(getattr(torch, weights)), None)
+    base = build("llama-gqa").to(DEVICE, getattr(torch, weights))
+    return adapted(planned, base, None)
 
 
-def train(folder: Path, engine: Any, precision: Any, name: str) -> None:
+def train(folder: Path, engine: Any, precision: Any, name: str) -> Any:
     """Train a method by an engine, from the start that it has under the other."""
+    (folder / engine).mkdir(parents=True, exist_ok=True)
     spec, recipe = described(name), Recipe(epochs=3, engine=engine, lr=RATE)
     adapter = precision if engine == "deepspeed" else "float32"
     plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter)
@@ -68,6 +71,7 @@ def train(folder: Path, engine: Any, precision: Any, name: str) -> None:
     AcceleratorState._reset_state(reset_partial_state=True)
     kept = [hook.record() for hook in added.hooks]
     (folder / engine / f"{name}.json").write_text(json.dumps(kept))
+    return model
 
 
 class Witness(StepHooks):
@@ -122,7 +126,6 @@ if __name__ == "__main__":
     place, chosen, *names = sys.argv[1:]
     determinism.ask()
     for engine in ENGINES:
-        (Path(place) / engine).mkdir()
         for name in names:
             train(Path(place), engine, chosen, name)
     if chosen == "bfloat16":

@@ -58,3 +58,19 @@ def test_a_run_that_failed_at_once_shows_its_whole_reason_and_no_empty_section(m
     assert "## Scores" not in text
     assert "## Flags" not in text
     assert "## Time" not in text
+
+
+def test_memory_is_shown_by_phase_and_kernels_by_name(make: Make) -> None:
+    run = make(
+        peak_memory={
+            "train": {"allocated": 3 * 2**30, "reserved": 4 * 2**30},
+            "generate": {"allocated": 2**20, "reserved": 2**21},
+        },
+        nondeterministic_kernels=("kthvalue CUDA",),
+    )
+    lines = markdown(run).splitlines()
+    assert "| train    |          3,072 |         4,096 |" in lines
+    assert "| generate |              1 |             2 |" in lines
+    assert lines[lines.index("## Nondeterministic kernels") + 2] == "    kthvalue CUDA"
+    for title in ("## GPU memory", "## Nondeterministic kernels"):
+        assert title not in markdown(make())

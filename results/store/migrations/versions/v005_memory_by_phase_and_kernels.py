@@ -1,4 +1,4 @@
-"""Keep the memory of each phase, and the kernels that vary from run to run."""
+"""Keep the memory of each phase, and the kernels that are not deterministic."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,4 +11,6 @@ down_revision = "004"
 def upgrade() -> None:
     """Add the columns; of the runs that are there already nothing is known."""
     op.add_column("runs", Column("peak_memory", sa.JSON, nullable=False, server_default="{}"))
-    op.add_column("runs", Column("varying_kernels", sa.JSON, nullable=False, server_default="[]"))
+    op.add_column(
+        "runs", Column("nondeterministic_kernels", sa.JSON, nullable=False, server_default="[]")
+    )
