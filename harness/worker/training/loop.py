@@ -91,7 +91,7 @@ class Loop:
     ) -> tuple[dict[str, float], int]:
         """Take one optimizer step on the mean loss per token; return losses and tokens seen.
 
-        The losses are read once, at the end: only then does the processor wait for the device.
+        The losses are read once, at the end, when all that the step asked of the device is done.
         """
         kind, examples = self.training.loss, [example for batch in batches for example in batch]
         scored = sum(example.scored(kind) for example in examples)
