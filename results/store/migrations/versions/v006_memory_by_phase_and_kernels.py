@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import Column
 
-revision = "005"
-down_revision = "004"
+revision = "006"
+down_revision = "005"
 
 
 def upgrade() -> None:
