@@ -79,17 +79,14 @@ def random_mask(base_layer: nn.Linear, r: int, random_seed: int, **_: Any) -> Te
 class SparseModel(ShiraModel):
     """PEFT's tuner, that leaves the places out where there are no weights but only shapes."""
 
-    def _create_and_replace(
-        self, peft_config: Any, adapter_name: str, target: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        config = copy(peft_config)
+    def _create_and_replace(self, *args: Any, **kwargs: Any) -> None:
+        config, name, target, *rest = args
+        config = copy(config)
         if target.weight.is_meta:
             config.mask_fn = None
         elif config.mask_fn is mask_functions.random_mask and config.random_seed is not None:
             config.mask_fn = random_mask
-        super()._create_and_replace(  # type: ignore[no-untyped-call]
-            config, adapter_name, target, *args, **kwargs
-        )
+        super()._create_and_replace(config, name, target, *rest, **kwargs)  # type: ignore[no-untyped-call]
 
 
 peft_model.Linear = SparseLinear  # type: ignore[attr-defined]
