@@ -39,9 +39,9 @@ from transformers import PreTrainedModel
 
 from methods.contract import Method
 from methods.tuners.config import require
-from methods.tuners.constants import drawn
 from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
+from methods.tuners.places import drawn
 
 
 class SpectrumLinear(FourierFTLinear):

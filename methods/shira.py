@@ -36,9 +36,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.contract import Method
-from methods.tuners.constants import drawn
 from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
+from methods.tuners.places import drawn
 
 
 class SparseLinear(peft_layer.Linear):

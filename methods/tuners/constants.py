@@ -1,4 +1,4 @@
-"""Tensors that depend on sizes and seeds alone, made once for all layers of a size."""
+"""Tensors that depend on sizes alone, made once for all layers of a size."""
 
 from collections.abc import Callable
 from functools import cache, wraps
@@ -26,13 +26,3 @@ def constant(make: Callable[P, Made]) -> Callable[P, Made]:
         return ordinary(*args, **kwargs) if fake else kept(*args, **kwargs)  # type: ignore[arg-type]
 
     return get
-
-
-@constant
-def drawn(size: int, count: int, seed: int, device: torch.device) -> Tensor:
-    """Draw `count` of `size` places, (count,): the first of a permutation from a seed of its own.
-
-    FourierFT and SHiRA draw so in PEFT, on the CPU whatever the device.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randperm(size, generator=generator, device="cpu")[:count].clone().to(device)

@@ -8,7 +8,8 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from methods.loca import dct, idct
-from methods.tuners.constants import constant, drawn
+from methods.tuners.constants import constant
+from methods.tuners.places import drawn
 
 
 def orthonormal(size: int) -> Tensor:
