@@ -30,7 +30,7 @@ import torch
 from peft import LoraConfig
 from peft.tuners.lora import variants
 from peft.tuners.lora.dora import DoraLinearLayer
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
@@ -46,21 +46,25 @@ class RowLengths(DoraLinearLayer):
         super().__init__(fan_in_fan_out)  # type: ignore[no-untyped-call]
         self.formed = Formed()
 
-    def forward(  # noqa: PLR0913 (the signature is PEFT's)
+    def forward(self, x: Tensor, **given: Any) -> Tensor:
+        """Return what DoRA adds to the base layer's output of x, (..., out)."""
+        if type(given["base_layer"]) is nn.Linear:
+            return self._added(x, **given)
+        added: Tensor = super().forward(x, **given)  # type: ignore[no-untyped-call]
+        return added
+
+    def _added(  # noqa: PLR0913 (PEFT passes them)
         self,
         x: Tensor,
         *,
         lora_A: Any,  # noqa: N803
         lora_B: Any,  # noqa: N803
         scaling: float,
-        base_layer: Any,
+        base_layer: nn.Linear,
         base_result: Tensor | None = None,
         adapter_name: str = "default",
     ) -> Tensor:
-        """Return what DoRA adds to the base layer's output of x, (..., out).
-
-        `base_result` is that output; None where x is another, some of it dropped.
-        """
+        """Use the base layer's output, `base_result`; it is None where x lost a part to dropout."""
         w, a, b = base_layer.weight, lora_A.weight, lora_B.weight
         with torch.no_grad():
             norms = self.formed(partial(_norms, scaling, x.dtype), w, a, b)

@@ -31,8 +31,8 @@ from functools import partial
 from typing import Any
 
 import torch
-from peft import FourierFTConfig, FourierFTModel, PeftType
-from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
+from peft import FourierFTConfig
+from peft.tuners.fourierft import model as peft_model
 from peft.tuners.fourierft.layer import FourierFTLinear
 from torch import Tensor, nn
 from transformers import PreTrainedModel
@@ -96,17 +96,7 @@ class SpectrumLinear(FourierFTLinear):
         return y.to(x.dtype)
 
 
-class SpectrumModel(FourierFTModel):
-    """PEFT's tuner over `SpectrumLinear`."""
-
-    @staticmethod
-    def _create_new_module(
-        fourierft_config: FourierFTConfig, adapter_name: str, target: Any, **kwargs: Any
-    ) -> nn.Module:
-        return SpectrumLinear(target, adapter_name, config=fourierft_config, **kwargs)
-
-
-PEFT_TYPE_TO_TUNER_MAPPING[PeftType.FOURIERFT] = SpectrumModel
+peft_model.FourierFTLinear = SpectrumLinear  # type: ignore[attr-defined]
 
 
 def check(config: FourierFTConfig, model: PreTrainedModel) -> None:

@@ -56,15 +56,17 @@ class SparseLinear(peft_layer.Linear):
             return y
         names = [name for name in self.active_adapters if name in self.shira_weight]
         values = [self.shira_weight[name] for name in names]
-        form = partial(self._changed, names)
+        form = partial(self._changed, names, [self.scaling[name] for name in names])
         return self.formed.product(x, form, base.weight, *values, bias=base.bias)
 
-    def _changed(self, names: list[str], weight: Tensor, *values: Tensor) -> Tensor:
+    def _changed(
+        self, names: list[str], scales: list[float], weight: Tensor, *values: Tensor
+    ) -> Tensor:
         """Return W + D, (out, in)."""
         changed = weight.detach().clone()
-        for name, value in zip(names, values, strict=True):
+        for name, scale, value in zip(names, scales, values, strict=True):
             places = self.shira_indices[name] = self.shira_indices[name].to(value.device)
-            changed += torch.sparse_coo_tensor(places, value * self.scaling[name], weight.shape)
+            changed += torch.sparse_coo_tensor(places, value * scale, weight.shape)
         return changed
 
 

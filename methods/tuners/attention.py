@@ -75,18 +75,19 @@ class QueryKeyLayer(AttentionLayer):
 
     def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
         """Attend as the base layer does, over modulated queries and keys."""
-        if args:
-            kwargs["position_embeddings"], *others = args
-            args = tuple(others)
-        active, self._rotation = self.active(), kwargs["position_embeddings"]
+        active = self.active()
+        cos, sin = self._rotation = kwargs.get("position_embeddings") or args[0]
         for adapter in active:
             query, key = adapter(hidden_states.to(adapter.dtype))
             self._factors.append((adapter, {"query": query, "key": key}))
         in_float32 = any(adapter.modulate_in == "float32" for adapter in active)
         if in_float32 and hidden_states.dtype.itemsize < torch.float32.itemsize:
             self._rotates = True
-            cos, sin = kwargs["position_embeddings"]
-            kwargs["position_embeddings"] = torch.ones_like(cos), torch.zeros_like(sin)
+            still = torch.ones_like(cos), torch.zeros_like(sin)
+            if args:
+                args = (still, *args[1:])
+            else:
+                kwargs["position_embeddings"] = still
         try:
             return self.base_layer(hidden_states, *args, **kwargs)
         finally:

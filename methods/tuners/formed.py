@@ -9,7 +9,7 @@ from torch.autograd import Function
 from torch.nn.functional import linear
 
 Form = Callable[..., Tensor]
-"""Makes a tensor of others, and of nothing else that changes."""
+"""Makes a tensor of others; whatever else decides, such as a scale, is bound by `partial`."""
 
 
 class Formed(nn.Module):
@@ -30,7 +30,8 @@ class Formed(nn.Module):
         if self.training or torch.is_grad_enabled():
             self._kept = None
             return form(*parts)
-        now = [(id(part), part._version, part.data_ptr(), part.dtype) for part in parts]
+        state = [(id(part), part._version, part.data_ptr(), part.dtype) for part in parts]
+        now = getattr(form, "args", ()), state
         if self._kept is None or self._kept[0] != now:
             self._kept = now, form(*parts)
         return self._kept[1]

@@ -3,13 +3,12 @@
 from copy import deepcopy
 from typing import Any
 
-import peft
 import pytest
 import torch
-from peft.tuners.fourierft import FourierFTModel
+from peft.tuners.fourierft import model as fourierft_model
+from peft.tuners.fourierft.layer import FourierFTLinear
 from peft.tuners.lora import variants
 from peft.tuners.lora.dora import DoraLinearLayer
-from peft.tuners.shira import ShiraModel
 from peft.tuners.shira import layer as shira_layer
 from peft.tuners.shira import model as shira_model
 from torch import Tensor, nn
@@ -24,10 +23,16 @@ from methods.conformance.probes import (
     prompts,
     randomise,
 )
+from methods.shira import SparseLinear
 from methods.tuners.formed import Formed
 
 IDS = prompts(2, 7)
-ORIGINAL: dict[str, Any] = {"fourierft": FourierFTModel, "shira": ShiraModel, "dora": None}
+PATCHED: dict[str, tuple[Any, str, Any]] = {
+    "fourierft": (fourierft_model, "FourierFTLinear", FourierFTLinear),
+    "shira": (shira_model, "Linear", shira_layer.Linear),
+    "dora": (variants, "DoraLinearLayer", DoraLinearLayer),
+}
+"""Where each method puts a layer of its own, and PEFT's."""
 
 
 def adapted(name: str, dtype: torch.dtype) -> Any:
@@ -42,17 +47,13 @@ def adapted(name: str, dtype: torch.dtype) -> Any:
 
 def as_peft(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Adapt with PEFT's own tuner."""
-    mapping: Any = peft.mapping.PEFT_TYPE_TO_TUNER_MAPPING
-    plugins.method(name)  # which puts its own tuner there when it is imported
+    plugins.method(name)  # which puts its own layer there when it is imported
     with monkeypatch.context() as patch:
-        patch.setattr(variants, "DoraLinearLayer", DoraLinearLayer)
-        patch.setattr(shira_model, "Linear", shira_layer.Linear)
-        if ORIGINAL[name]:
-            patch.setitem(mapping, peft.PeftType[name.upper()], ORIGINAL[name])
+        patch.setattr(*PATCHED[name])
         return adapted(name, dtype)
 
 
-@pytest.mark.parametrize("name", ORIGINAL)
+@pytest.mark.parametrize("name", PATCHED)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_outputs_and_gradients_are_those_of_peft(
     name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
@@ -141,4 +142,13 @@ def test_decoding_after_another_step_uses_the_new_parameters(name: str) -> None:
     randomise(model, seed=6)
     fresh = deepcopy(model)
     assert_same(logits(model, IDS), logits(fresh, IDS))
+    assert not torch.equal(logits(model, IDS), before)
+
+
+def test_decoding_after_another_scale_uses_it() -> None:
+    model = adapted("shira", torch.float32)
+    before = logits(model, IDS)
+    for layer in model.modules():
+        if isinstance(layer, SparseLinear):
+            layer.set_scale("default", 0.5)
     assert not torch.equal(logits(model, IDS), before)
