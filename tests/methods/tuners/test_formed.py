@@ -18,7 +18,7 @@ from methods.conformance.models import build
 from methods.conformance.probes import (
     assert_close,
     assert_same,
-    gradients,
+    learnt,
     logits,
     prompts,
     randomise,
@@ -61,7 +61,8 @@ def test_outputs_and_gradients_are_those_of_peft(
     theirs, ours = as_peft(name, dtype, monkeypatch), adapted(name, dtype)
     assert {type(m) for m in ours.modules()} != {type(m) for m in theirs.modules()}
     assert_same(logits(ours, IDS), logits(theirs, IDS))
-    expected, found = gradients(theirs.train()), gradients(ours.train())
+    method = plugins.method(name)
+    expected, found = learnt(method, theirs.train()), learnt(method, ours.train())
     assert found.keys() == expected.keys()
     for key, gradient in expected.items():
         assert_close(found[key], gradient)
