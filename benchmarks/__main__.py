@@ -6,10 +6,11 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 
 import sys
 
-from benchmarks import cascade, counting, extraction, main_job, methods, reading
+from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading
 
 PARTS = {
     "methods": methods.report,
+    "memory": memory.report,
     "cascade": cascade.report,
     "main-job": main_job.report,
     "reading": reading.report,

@@ -22,6 +22,8 @@ SHAPE = {
 }
 ROWS, TOKENS, CONTEXT = 2, 128, 128
 MODULATING = ("dypam", "rosa")
+HALF = torch.bfloat16
+USUAL = HALF if torch.cuda.is_available() else torch.float32
 
 
 def report() -> None:
@@ -34,11 +36,29 @@ def report() -> None:
     print("| method | training step | one token decoded with the cache |\n| :--- | ---: | ---: |")
     for name in ("lora", *MODULATING):
         print(f"| {name} | {steps[name]:.2f} | {tokens[name]:.2f} |")
+    _report_precision()
 
 
-def training_step(name: str) -> Callable[[], object]:
+def _report_precision() -> None:
+    """Print what it costs DyPAM over bfloat16 to keep queries and keys in float32 through RoPE."""
+    print("\nDyPAM over bfloat16, relative to `modulate_in` = backbone:\n")
+    kinds = ("backbone", "float32")
+    steps = ratios(
+        {kind: training_step("dypam", HALF, modulate_in=kind) for kind in kinds}, kinds[0], 9
+    )
+    tokens = ratios(
+        {kind: decoded_token("dypam", HALF, modulate_in=kind) for kind in kinds}, kinds[0], 31
+    )
+    print(
+        "| modulate_in | training step | one token decoded with the cache |\n| :--- | ---: | ---: |"
+    )
+    for kind in kinds:
+        print(f"| {kind} | {steps[kind]:.2f} | {tokens[kind]:.2f} |")
+
+
+def training_step(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Callable[[], object]:
     """Return forward pass, backward pass and AdamW step of a method."""
-    model = _adapted(name).train()
+    model = _adapted(name, dtype, fields).train()
     adamw = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)
     ids = torch.randint(SHAPE["vocab_size"], (ROWS, TOKENS), device=device())
     auxiliary = plugins.method(name).auxiliary_loss
@@ -52,9 +72,9 @@ def training_step(name: str) -> Callable[[], object]:
     return step
 
 
-def decoded_token(name: str) -> Callable[[], object]:
+def decoded_token(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Callable[[], object]:
     """Return the forward pass of one token after a cached context."""
-    model = _adapted(name).eval()
+    model = _adapted(name, dtype, fields).eval()
     ids = torch.randint(SHAPE["vocab_size"], (1, CONTEXT), device=device())
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
@@ -68,12 +88,11 @@ def decoded_token(name: str) -> Callable[[], object]:
     return decode
 
 
-def _adapted(name: str) -> Any:
+def _adapted(name: str, dtype: torch.dtype, fields: dict[str, Any]) -> Any:
     torch.manual_seed(0)
-    dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
     model: Any = LlamaForCausalLM(LlamaConfig(**SHAPE))
     method = plugins.method(name)
-    adapted = method.adapt(model.to(device(), dtype), method.configure())
+    adapted = method.adapt(model.to(device(), dtype), method.configure(**fields))
     with torch.no_grad():
         for parameter in adapted.parameters():
             if parameter.requires_grad:

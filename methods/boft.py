@@ -13,12 +13,12 @@ Liu et al., 2023. Parameter-Efficient Orthogonal Finetuning via Butterfly Factor
 The tuner is PEFT's, with what is said below. Of PEFT:
 
 - Without its CUDA extension, which must be compiled at first use, PEFT sets f to 1 and trains half
-  of the printed parameters. Importing this file puts the same operation in torch in its place, so
-  f is what the configuration says, on every machine.
-- P_i are dense matrices of float32, f in^2 numbers for each layer: 134 MB for 4096 inputs and
-  f = 2, or 8.6 GB for the queries and values of 32 layers.
-- R is multiplied out in each forward pass, in the precision of the base, also when one token is
-  decoded. Merge the adapter where that matters.
+  of the printed parameters. Here f is what the configuration says, on every machine.
+- PEFT makes dense matrices of the P_i, of the factors and of R, in the precision of the base, and
+  multiplies them in each pass. Here each factor turns the input block by block, in the precision
+  of the adapter, and only merging forms R. So over a base in bfloat16 the turned input is rounded
+  once, where PEFT rounds the factors, R and the input.
+- The R_ij are kept in evaluation.
 - Dropout replaces a share of the blocks of one factor by the identity, rounded down to whole
   blocks: at 0.1, a layer of fewer than 10 blocks has none.
 
@@ -28,6 +28,7 @@ values. The DyPAM paper has no BOFT.
 Variants: `rosa-paper`.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -39,40 +40,83 @@ from transformers import PreTrainedModel
 
 from methods.contract import Method
 from methods.tuners.config import require
+from methods.tuners.constants import constant
+from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
 
 
-class BlockDiagonal:
-    """What PEFT's CUDA extension computes, in torch."""
+@constant
+def butterfly(n: int, run: int, factor: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Permute n numbers so that what a block of a factor mixes lies side by side, and back.
 
-    @staticmethod
-    def forward(blocks: Tensor) -> list[Tensor]:
-        """Map blocks (f, k, b, b) to block-diagonal matrices (f, k b, k b)."""
-        return [torch.stack([torch.block_diag(*factor) for factor in blocks])]
-
-    @staticmethod
-    def backward(gradient: Tensor, blocks: Tensor) -> list[Tensor]:
-        """Take the blocks (f, k, b, b) out of the gradient of the matrices."""
-        k, b = blocks.shape[1:3]
-        apart = gradient.view(-1, k, b, k, b).diagonal(dim1=1, dim2=3)
-        return [apart.permute(0, 3, 1, 2).contiguous()]
+    Within each 2^factor runs of numbers the even ones go to the first half, or come from it.
+    """
+    runs = torch.arange(n, device="cpu").view(-1, 2**factor, run)
+    back = torch.cat([runs[:, 0::2], runs[:, 1::2]], dim=1).flatten()
+    return back.argsort().to(device), back.to(device)
 
 
 class BOFTLinear(peft_layer.Linear):
-    """PEFT's layer, whose permutations need no values: the constructor works without weights."""
+    """PEFT's layer, which turns its inputs factor by factor and has no matrices of their size."""
 
-    def block_butterfly_perm(
-        self, n: int, b: int, r: int = 3, n_butterfly_factor: int = 1
-    ) -> Tensor:
-        """Permute each of `b` blocks of the numbers to n: even runs of `r` first, then odd ones."""
-        if n_butterfly_factor == 0:
-            return torch.arange(n)
-        runs = torch.arange(n).view(b, -1, r)
-        return torch.cat([runs[:, 0::2], runs[:, 1::2]], dim=1).flatten()
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.formed = Formed()
+
+    def update_layer(self, *args: Any, **kwargs: Any) -> None:
+        """Add an adapter, without the permutation matrices."""
+        super().update_layer(*args, **kwargs)
+        del self.boft_P
+
+    def block_butterfly_perm(self, *_: Any, **__: Any) -> Tensor:
+        """Stand in for a permutation."""
+        return torch.zeros(())
 
     def perm2mat(self, indices: Tensor) -> Tensor:
-        """Turn a permutation (n) into its matrix (n, n)."""
-        return torch.eye(len(indices))[indices]
+        """Fill a permutation matrix, which is dropped, with what stands in for it."""
+        return indices
+
+    def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """Map (..., in) to (..., out)."""
+        names = [name for name in self.active_adapters if name in self.boft_R]
+        if self.disable_adapters or self.merged or not names:
+            y: Tensor = super().forward(x, *args, **kwargs)
+            return y
+        turned = x
+        for name in reversed(names):
+            turned = turn(turned, self.boft_dropout[name](self._blocks(name)))
+        base: Any = self.base_layer
+        y, bias = base(turned.to(x.dtype), *args, **kwargs), base.bias
+        scale = math.prod(self.boft_s[name].squeeze(-1) for name in names)
+        y = y * scale if bias is None else (y - bias) * scale + bias
+        return y.to(x.dtype)
+
+    def get_delta_weight(self, adapter: str) -> tuple[Tensor, Tensor]:
+        """Return R (in, in) and s (out, 1)."""
+        blocks = self._blocks(adapter)
+        one = torch.eye(self.in_features, dtype=blocks.dtype, device=blocks.device)
+        return turn(one, blocks), self.boft_s[adapter]
+
+    def _blocks(self, name: str) -> Tensor:
+        """Return the R_ij of an adapter, (f, in / b, b, b)."""
+        blocks: Tensor = self.formed(self._cayley, self.boft_R[name])
+        return blocks
+
+    def _cayley(self, X: Tensor) -> Tensor:  # noqa: N803
+        blocks: Tensor = self.cayley_batch(X.flatten(0, 1))  # type: ignore[no-untyped-call]
+        return blocks.view_as(X)
+
+
+def turn(x: Tensor, blocks: Tensor) -> Tensor:
+    """Multiply rows x (..., in) by M_f ... M_1 of blocks (f, in / b, b, b), in their precision."""
+    f, k, b, _ = blocks.shape
+    x = x.to(blocks.dtype)
+    for i in reversed(range(f)):
+        moves = butterfly(k * b, b // 2, i + 1, x.device) if i else ()
+        apart = (x[..., moves[0]] if moves else x).unflatten(-1, (k, b))
+        x = torch.einsum("...kb,kbc->...kc", apart, blocks[i]).flatten(-2)
+        x = x[..., moves[1]] if moves else x
+    return x
 
 
 class ButterflyModel(BOFTModel):
@@ -85,7 +129,8 @@ class ButterflyModel(BOFTModel):
         return BOFTLinear(target, adapter_name, config=boft_config, **kwargs)
 
 
-peft_layer._FBD_CUDA = BlockDiagonal()  # type: ignore[assignment]
+# Anything true keeps PEFT from compiling its extension, which nothing here calls.
+peft_layer._FBD_CUDA = BOFTLinear  # type: ignore[assignment]
 PEFT_TYPE_TO_TUNER_MAPPING[PeftType.BOFT] = ButterflyModel
 
 

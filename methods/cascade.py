@@ -73,7 +73,6 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
 from transformers import PreTrainedModel
 
 from methods.contract import Method
@@ -85,7 +84,7 @@ from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
 from methods.tuners.prefix import Prefix
 from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
-from methods.tuners.transforms import cosines, read, write
+from methods.tuners.transforms import Sparse, cosines, read, write
 
 Routing = Literal["spectral", "uniform"]
 Pooling = Literal["token", "prefix", "sequence"]
@@ -245,25 +244,12 @@ def corner(m: int, n: int, k: int, device: torch.device) -> Corner:
     return Corner(p, q, (i * q + j).to(device))
 
 
-class Sparse(NamedTuple):
-    """The sparse matrix of wavelet coefficients (m, n), row by row.
-
-    Rows and columns are those of `haar`, which has low-pass and high-pass in turns.
-
-    Attributes:
-        order: Which coefficient comes next, (K_wav,).
-        columns: The column of each, (K_wav,).
-        offsets: Where each row begins, (m,).
-    """
-
-    order: Tensor
-    columns: Tensor
-    offsets: Tensor
-
-
 @constant
 def details(m: int, n: int, k: int, seed: int, device: torch.device) -> Sparse:
-    """Place the wavelet coefficients of a layer (m, n)."""
+    """Place the wavelet coefficients of a layer (m, n); the numbers say which one comes next.
+
+    Rows and columns are those of `haar`, which has low-pass and high-pass in turns.
+    """
     high = ((0, 1), (1, 0), (1, 1))  # of rows and columns, in LH, HL and HH
     places = zip(detail_places(m, n, k, seed), high, strict=True)
     halves = [(2 * i + rows, 2 * j + columns) for (i, j), (rows, columns) in places]
@@ -334,7 +320,8 @@ class Cascade(Routed, Adapter):
         w_dct, w_wavelet, w_spatial = self._weigh(x, energies, semantic)
         factors = torch.cat([w_dct[:, None] * (z @ S_dct.T), w_spatial[:, None] * a], dim=1)
         B = self.B.T if self.config.spatial else x.new_empty(0, self.m)  # noqa: N806
-        y = write(self._details(u), w_wavelet, factors, self._basis(p, self.m, x), B)
+        basis = self._basis(p, self.m, x)
+        y = write(u, self._details(x), w_wavelet, factors, basis, B)
         return y.view(*x.shape[:-1], self.m)
 
     def _spectrum(self, x: Tensor) -> Tensor:
@@ -360,16 +347,14 @@ class Cascade(Routed, Adapter):
         routed = config.routing == "spectral" and config.pooling == "token"
         return [q, config.r * config.spatial, config.d_h * routed]
 
-    def _details(self, u: Tensor) -> Tensor:
-        """Multiply u (n, tokens) by the wavelet coefficients: (m, tokens)."""
+    def _details(self, x: Tensor) -> Sparse:
+        """Return the wavelet coefficients, at their places."""
         config = self.config
         if not config.wavelet:
-            return u.new_zeros(self.m, u.shape[1])
-        places = details(self.m, self.n, config.K_wav, config.seed, u.device)
-        coefficients = self._modulated().index_select(0, places.order)
-        return embedding_bag(
-            places.columns, u, places.offsets, mode="sum", per_sample_weights=coefficients
-        )
+            none = torch.zeros(self.m, dtype=torch.int64, device=x.device)
+            return Sparse(x.new_empty(0), none[:0], none)
+        places = details(self.m, self.n, config.K_wav, config.seed, x.device)
+        return places._replace(numbers=self._modulated().index_select(0, places.numbers))
 
     def _modulated(self) -> Tensor:
         """Return the coefficients of all bands after eq. 9, (K_wav,)."""

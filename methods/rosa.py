@@ -26,6 +26,10 @@ adaptation".) What the paper leaves open, and the choice made:
 - Before or after QK-norm (Qwen3, Gemma 3): after it, right before RoPE.
 - The hidden state: after the input norm, as in the released code of the same group's HyCAM.
 - Start values: as above, the identity.
+- The precision of the modulation over a base in bfloat16: `modulate_in` = "float32" keeps queries
+  and keys in float32 from there through RoPE, and rounds them before the attention. Rounded before
+  RoPE, as by "backbone", which is the way of code that runs whole in bfloat16 and so of the paper's
+  runs, factors within 0.002 of 1 change nothing. It makes no difference over float32.
 - Whether the norms train: the text trains none, the percentages count those of every layer. Text;
   `train_norms` trains them.
 
@@ -37,7 +41,7 @@ which count as the tables do, norms included.
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +70,8 @@ class RoSAConfig(NativeConfig):
         r_low: Share of a head's dimensions that is enhanced: the slowest.
         alpha: Strength of the enhancement.
         after_rope: Whether the rotated queries and keys are enhanced, or those before rotation.
+        modulate_in: Whether queries and keys keep float32 through RoPE, or are rounded to the
+            precision of the backbone before it.
         train_norms: Whether the norms of each decoder layer are trained too.
         target_modules: Names of the attention modules; those without RoPE, as in a vision tower,
             are left alone.
@@ -77,6 +83,7 @@ class RoSAConfig(NativeConfig):
     r_low: float = 0.25
     alpha: float = 0.1
     after_rope: bool = False
+    modulate_in: Literal["float32", "backbone"] = "float32"
     train_norms: bool = False
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
@@ -95,6 +102,7 @@ class RoAE(Adapter):
         d, self.heads, self.keys, d_head = attention_shape(attention)
         self.pairs, self.slow = d_head // 2, slow_pairs(d_head, config.r_low)
         self.alpha, self.after_rope = config.alpha, config.after_rope
+        self.modulate_in = config.modulate_in
         signals, key_signals = 2 * self.slow * self.heads, 2 * self.slow * self.keys
         self.A = nn.Linear(d, config.r, bias=False)
         self.B = nn.Linear(config.r, signals, bias=False)

@@ -10,9 +10,11 @@ Bhardwaj et al., 2024. Sparse High Rank Adapters, section 3. The tuner is PEFT's
 paper's random mask and not the masks that look at weights or gradients. Of PEFT:
 
 - The places are saved with the adapter. They are drawn from `random_seed`, which is fixed here, so
-  that they do not hang on a default of torch; layers of one shape share them.
-- W + D is formed in the precision of the base in each forward pass: over a base in bfloat16,
-  entries of D that are small beside those of W are rounded away from the output.
+  that they do not hang on a default of torch; layers of one shape share them, and they are drawn
+  once for a shape.
+- W + D is formed in the precision of the base: over a base in bfloat16, entries of D that are small
+  beside those of W are rounded away from the output. Training forms it in the forward and again in
+  the backward pass, where PEFT holds it in between. Evaluation keeps it, as large as the weights.
 
 The configuration is that of the DyPAM paper's baseline: r = 24 on all linear layers, as its
 parameter percentages imply. PEFT's default is 32. The RoSA paper has no SHiRA.
@@ -21,35 +23,76 @@ Variants: `dypam-paper`, and `small` (r = 8).
 """
 
 from copy import copy
+from functools import partial
 from typing import Any
 
 import torch
 from peft import PeftType, ShiraConfig, ShiraModel
 from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
-from torch import nn
+from peft.tuners.shira import layer as peft_layer
+from peft.tuners.shira import mask_functions
+from peft.tuners.shira import model as peft_model
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from methods.contract import Method
+from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
+from methods.tuners.places import drawn
 
 
-class CountableShiraModel(ShiraModel):
+class SparseLinear(peft_layer.Linear):
+    """PEFT's layer, which forms W + D again for the gradient."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.formed = Formed()
+
+    def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """Map (..., in) to (..., out)."""
+        base: Any = self.base_layer
+        if self.disable_adapters or self.merged or self.quantization_backend:
+            y: Tensor = super().forward(x, *args, **kwargs)
+            return y
+        names = [name for name in self.active_adapters if name in self.shira_weight]
+        values = [self.shira_weight[name] for name in names]
+        form = partial(self._changed, names, [self.scaling[name] for name in names])
+        return self.formed.product(x, form, base.weight, *values, bias=base.bias)
+
+    def _changed(
+        self, names: list[str], scales: list[float], weight: Tensor, *values: Tensor
+    ) -> Tensor:
+        """Return W + D, (out, in)."""
+        changed = weight.detach().clone()
+        for name, scale, value in zip(names, scales, values, strict=True):
+            places = self.shira_indices[name] = self.shira_indices[name].to(value.device)
+            changed += torch.sparse_coo_tensor(places, value * scale, weight.shape)
+        return changed
+
+
+def random_mask(base_layer: nn.Linear, r: int, random_seed: int, **_: Any) -> Tensor:
+    """Mark r (in + out) places of a weight (out, in): PEFT's mask, drawn once for a shape."""
+    weight = base_layer.weight
+    mask = torch.zeros(weight.numel(), dtype=torch.bool, device=weight.device)
+    mask[drawn(weight.numel(), r * sum(weight.shape), random_seed, weight.device)] = True
+    return mask.view(weight.shape)
+
+
+class SparseModel(ShiraModel):
     """PEFT's tuner, that leaves the places out where there are no weights but only shapes."""
 
-    @staticmethod
-    def _create_new_module(
-        shira_config: Any, adapter_name: str, target: Any, **kwargs: Any
-    ) -> nn.Module:
+    def _create_and_replace(self, *args: Any, **kwargs: Any) -> None:
+        config, name, target, *rest = args
+        config = copy(config)
         if target.weight.is_meta:
-            shira_config = copy(shira_config)
-            shira_config.mask_fn = None
-        module: nn.Module = ShiraModel._create_new_module(
-            shira_config, adapter_name, target, **kwargs
-        )
-        return module
+            config.mask_fn = None
+        elif config.mask_fn is mask_functions.random_mask and config.random_seed is not None:
+            config.mask_fn = random_mask
+        super()._create_and_replace(config, name, target, *rest, **kwargs)  # type: ignore[no-untyped-call]
 
 
-PEFT_TYPE_TO_TUNER_MAPPING[PeftType.SHIRA] = CountableShiraModel
+peft_model.Linear = SparseLinear  # type: ignore[attr-defined]
+PEFT_TYPE_TO_TUNER_MAPPING[PeftType.SHIRA] = SparseModel
 torch.sparse.check_sparse_tensor_invariants.disable()  # the default; torch warns until it is said
 
 

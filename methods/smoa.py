@@ -14,7 +14,8 @@ One layer has
     sum_k rho_k (in_k + out_k)
 
 parameters, 1/K of LoRA's at rank r where K divides all three. Only the blocks are formed, never the
-(out, in) update, except to merge.
+(out, in) update, except to merge. Training forms a block in the forward and again in the backward
+pass; evaluation keeps it, in float32.
 
 Liu et al., 2026. SMoA: Spectrum Modulation Adapter for Parameter-Efficient Fine-Tuning, section
 "Method", and its official code, PEFTZoo. What the text at hand leaves open, and the choice made:
@@ -25,8 +26,7 @@ Liu et al., 2026. SMoA: Spectrum Modulation Adapter for Parameter-Efficient Fine
 - A block's rank above its smaller side: refused, since it would add parameters and no update.
 - A row or column of zeros has no role. Wherever it comes, its entries of the update are zero.
 - The anchors M_k: copies in the precision of W, not saved, where the official code keeps float32.
-  Gathered from W in each pass they would be kept for its gradient all the same, and could not be
-  told from the update once it is merged.
+  Gathered from W in each pass they could not be told from the update once it is merged.
 
 The decompositions are in float32, on a GPU where there is one. Since another machine may order near
 ties differently, the two orders are saved with the adapter. They are also kept on disk, below
@@ -49,6 +49,7 @@ from transformers import PreTrainedModel
 from methods.contract import Method
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
+from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
@@ -140,10 +141,18 @@ class Block(nn.Module):
         self.A = nn.Parameter(torch.empty(rank, columns))
         self.B = nn.Parameter(torch.zeros(rows, rank))
         nn.init.kaiming_uniform_(self.A, a=5**0.5)
+        self.formed = Formed()
 
-    def forward(self) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (tokens, columns) to (tokens, rows) by (alpha / r) dM."""
+        return self.formed.product(x, self._update, self.A, self.B, self.M)
+
+    def update(self) -> Tensor:
         """Return (alpha / r) dM, (rows, columns)."""
-        return (self.scale * self.B) @ self.A * self.M.to(self.A.dtype)
+        return self._update(self.A, self.B, self.M)
+
+    def _update(self, A: Tensor, B: Tensor, M: Tensor) -> Tensor:  # noqa: N803
+        return (self.scale * B) @ A * M.to(A.dtype)
 
 
 class SMoA(Adapter):
@@ -210,7 +219,7 @@ class SMoA(Adapter):
         flat = self.dropout(x).reshape(-1, x.shape[-1])
         ordered = flat.index_select(1, self.column_order.long())
         parts = ordered.split([block.A.shape[1] for block in self.blocks], dim=1)
-        y = [part @ block().mT for block, part in zip(self.blocks, parts, strict=True)]
+        y = [block(part) for block, part in zip(self.blocks, parts, strict=True)]
         back = self.row_order.argsort()
         return torch.cat(y, dim=1).index_select(1, back).view(*x.shape[:-1], -1)
 
@@ -220,7 +229,7 @@ class SMoA(Adapter):
         like: Tensor = self.blocks[0].A
         update = like.new_zeros(len(self.row_order), len(self.column_order))
         for block, rows, columns in self._places():
-            update[rows[:, None], columns] = block()
+            update[rows[:, None], columns] = block.update()
         return update
 
 

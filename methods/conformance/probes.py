@@ -1,9 +1,10 @@
 """What the checks measure with: adapted models, prompts, logits, gradients, and comparisons."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -110,3 +111,38 @@ def greedy(adapted: Any, ids: Tensor, mask: Tensor, use_cache: bool = True) -> T
             use_cache=use_cache,
         )
     return output
+
+
+class Held:
+    """A tensor that a graph holds for the backward pass."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+
+def held(model: nn.Module, run: Callable[[], object]) -> dict[int, Tensor]:
+    """List what the graph of a pass holds when it is done, one tensor for each storage.
+
+    The model's own parameters and buffers are left out.
+    """
+    holders: WeakSet[Held] = WeakSet()
+
+    def pack(tensor: Tensor) -> Held:
+        holder = Held(tensor)
+        holders.add(holder)
+        return holder
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda holder: holder.tensor):
+        graph = run()
+    own = {_storage(tensor) for tensor in (*model.parameters(), *model.buffers())}
+    found = [part for holder in list(holders) for part in _dense(holder.tensor.detach())]
+    del graph
+    return {_storage(tensor): tensor for tensor in found if _storage(tensor) not in own}
+
+
+def _dense(tensor: Tensor) -> Iterator[Tensor]:
+    yield from (tensor._indices(), tensor._values()) if tensor.is_sparse else (tensor,)
+
+
+def _storage(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)

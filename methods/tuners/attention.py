@@ -49,13 +49,18 @@ class QueryKeyLayer(AttentionLayer):
     rotates back and adds: a factor of 1 then changes nothing, in any precision.
 
     All of it is in the precision of the factors, and the result is rounded once to that of the
-    states. Near 1, where the factors start, the numbers of bfloat16 are 0.008 apart.
+    states. The numbers of bfloat16 are 0.008 apart near 1, where the factors start: a factor within
+    0.002 of 1 leaves a state in bfloat16 as it was. So where `adapter.modulate_in` is "float32" and
+    the base has fewer bits, the hook rotates too before it rounds, and hands the attention a
+    rotation by nothing. A rotated state lies between two numbers of bfloat16, so that a small
+    factor decides for some of them which one it becomes.
     """
 
     def __init__(self, base_layer: nn.Module, decoder_layer: nn.Module) -> None:
         super().__init__(base_layer, decoder_layer)
         self._factors: list[tuple[Any, dict[str, Tensor]]] = []
         self._rotation: tuple[Tensor, Tensor] | None = None
+        self._rotates = False
 
     def watch(self, decoder_layer: nn.Module) -> None:
         """Hook the last modules before RoPE."""
@@ -70,43 +75,68 @@ class QueryKeyLayer(AttentionLayer):
 
     def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
         """Attend as the base layer does, over modulated queries and keys."""
-        self._rotation = kwargs.get("position_embeddings", args[0] if args else None)
-        for adapter in self.active():
+        active = self.active()
+        cos, sin = self._rotation = kwargs.get("position_embeddings") or args[0]
+        for adapter in active:
             query, key = adapter(hidden_states.to(adapter.dtype))
             self._factors.append((adapter, {"query": query, "key": key}))
+        in_float32 = any(adapter.modulate_in == "float32" for adapter in active)
+        if in_float32 and hidden_states.dtype.itemsize < torch.float32.itemsize:
+            self._rotates = True
+            still = torch.ones_like(cos), torch.zeros_like(sin)
+            if args:
+                args = (still, *args[1:])
+            else:
+                kwargs["position_embeddings"] = still
         try:
             return self.base_layer(hidden_states, *args, **kwargs)
         finally:
-            self._factors, self._rotation = [], None
+            self._factors, self._rotation, self._rotates = [], None, False
 
     def _modulate(
         self, kind: str, module: nn.Module, inputs: tuple[Tensor, ...], states: Tensor
     ) -> Tensor:
         """Scale `states`: (batch, tokens, heads d_head), or with heads apart from d_head."""
-        precision = states.dtype
-        for adapter, factors in self._factors:
-            laid_out, heads_first = _laid_out_as(inputs[0], states, factors[kind])
-            if adapter.after_rope:
-                states = self._modulate_rotated(states, laid_out, factors[kind], heads_first)
-            else:
-                states = states * laid_out
-        return states.to(precision)
+        changed = states.float() if self._rotates else states
+        laid_out = [
+            (adapter.after_rope, *_laid_out_as(inputs[0], states, factors[kind]))
+            for adapter, factors in self._factors
+        ]
+        for after_rope, factor, _ in laid_out:
+            changed = changed if after_rope else changed * factor
+        if self._rotates:
+            changed = self._rotate(changed, laid_out[0][2])
+        for after_rope, factor, heads_first in laid_out:
+            if after_rope and self._rotates:
+                changed = changed * factor
+            elif after_rope:
+                changed = self._modulate_rotated(changed, factor, heads_first)
+        return changed.to(states.dtype)
 
-    def _modulate_rotated(
-        self, states: Tensor, laid_out: Tensor, factors: Tensor, heads_first: bool
-    ) -> Tensor:
+    def _turn(self, states: Tensor, heads_first: bool) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines that fit to states with heads apart from d_head."""
         assert self._rotation is not None
-        states = states.to(torch.promote_types(states.dtype, factors.dtype))
-        cos, sin = (
-            part.unsqueeze(1 if heads_first else 2).to(states.dtype) for part in self._rotation
-        )
-        apart = (
-            states.unflatten(-1, (factors.shape[2], -1)) if states.ndim < factors.ndim else states
-        )
-        rotated = (apart * cos + _half_turn(apart) * sin) * (laid_out - 1).view_as(apart)
+        cos, sin = (part.unsqueeze(1 if heads_first else 2) for part in self._rotation)
+        return cos.to(states.dtype), sin.to(states.dtype)
+
+    def _rotate(self, states: Tensor, heads_first: bool) -> Tensor:
+        cos, sin = self._turn(states, heads_first)
+        apart = _heads_apart(states, cos)
+        return (apart * cos + _half_turn(apart) * sin).view_as(states)
+
+    def _modulate_rotated(self, states: Tensor, factor: Tensor, heads_first: bool) -> Tensor:
+        states = states.to(torch.promote_types(states.dtype, factor.dtype))
+        cos, sin = self._turn(states, heads_first)
+        apart = _heads_apart(states, cos)
+        rotated = (apart * cos + _half_turn(apart) * sin) * (factor - 1).view_as(apart)
         # Scaled rotations (YaRN) have cos^2 + sin^2 other than 1.
         back = (rotated * cos - _half_turn(rotated) * sin) / (cos**2 + sin**2)
         return states + back.view_as(states)
+
+
+def _heads_apart(states: Tensor, cos: Tensor) -> Tensor:
+    """View states with the heads apart from d_head, which the last side of `cos` is."""
+    return states if states.ndim == cos.ndim else states.unflatten(-1, (-1, cos.shape[-1]))
 
 
 def _half_turn(states: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
 """Rows and columns of a weight by their place in its spectrum, kept on disk between runs."""
 
+import fcntl
 import os
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,15 +18,30 @@ def spectral_orders(weight: Tensor) -> dict[str, Tensor]:
     """Return `row_order` (out,) and `column_order` (in,) of a weight (out, in), as int32.
 
     Each lists the coordinates by ascending spectral role. They are read from the disk if the
-    weight was decomposed before. Processes that do so at once write the same file.
+    weight was decomposed before. One process at a time decomposes: the others wait and read.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     file = folder / "peft-proving-ground" / "smoa" / f"{_fingerprint(weight)}.safetensors"
     orders = _read(file, weight.shape)
-    if orders is None:
-        orders = _decompose(weight)
-        _write(file, orders)
+    if orders is not None:
+        return orders
+    with _turn(file.parent):
+        orders = _read(file, weight.shape)
+        if orders is None:
+            orders = _decompose(weight)
+            _write(file, orders)
     return orders
+
+
+def _turn(folder: Path) -> AbstractContextManager[object]:
+    """Wait until no other process decomposes; where nothing can be written, do not wait."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_suffix(".lock").open("w")
+    except OSError:
+        return nullcontext()
+    fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+    return lock
 
 
 def _fingerprint(weight: Tensor) -> str:

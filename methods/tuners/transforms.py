@@ -1,11 +1,12 @@
 """Orthonormal transforms of a layer's channels: cosine (DCT-II) and Haar, dense, fast and fused."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
+from torch.nn.functional import embedding_bag
 
 from methods.tuners.constants import constant
 
@@ -119,53 +120,80 @@ class Read(Function):
         ctx: Any, x: Tensor, basis: Tensor, weight: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Compute what `read` returns."""
-        rows, u = torch.cat([basis, weight]), haar(x)
-        ctx.save_for_backward(x, rows, u)
-        ctx.q = len(basis)
+        u = haar(x)
+        ctx.save_for_backward(x, basis, weight, u)
         halves = u.unflatten(0, (-1, 2))
-        return u, dots(halves, halves), x @ rows.T
+        return u, dots(halves, halves), x @ torch.cat([basis, weight]).T
 
     @staticmethod
     def backward(
         ctx: Any, grad_u: Tensor, grad_energies: Tensor, grad_products: Tensor
     ) -> tuple[Tensor | None, None, Tensor]:
         """Return the gradients of x and weight."""
-        x, rows, u = ctx.saved_tensors
-        grad_weight = grad_products[:, ctx.q :].T @ x
+        x, basis, weight, u = ctx.saved_tensors
+        grad_weight = grad_products[:, len(basis) :].T @ x
         if not ctx.needs_input_grad[0]:
             return None, None, grad_weight
         halves, grad_halves = u.unflatten(0, (-1, 2)), grad_u.unflatten(0, (-1, 2))
         grad_u = torch.addcmul(grad_halves, halves, grad_energies, value=2).flatten(0, 1)
+        rows = torch.cat([basis, weight])
         return inverse_haar(grad_u).addmm_(grad_products, rows), None, grad_weight
 
 
-def write(v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor) -> Tensor:
+class Sparse(NamedTuple):
+    """A sparse matrix (m, n), row by row.
+
+    Attributes:
+        numbers: What is in it, (K,).
+        columns: The column of each, (K,).
+        offsets: Where each row begins, (m,).
+    """
+
+    numbers: Tensor
+    columns: Tensor
+    offsets: Tensor
+
+
+def write(
+    u: Tensor, details: Sparse, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor
+) -> Tensor:
     """Make the output (tokens, m): the counterpart of `read`.
 
     Of Haar coefficients v (m, tokens), weighed by w (tokens,), and of the rows of basis (p, m) and
-    weight (k, m) times factors (tokens, p + k).
+    weight (k, m) times factors (tokens, p + k). v is the product of the details (m, n) with the
+    coefficients u (n, tokens) of the input.
     """
-    y: Tensor = Write.apply(v, w, factors, basis, weight)  # type: ignore[no-untyped-call]
+    y: Tensor = Write.apply(u, *details, w, factors, basis, weight)  # type: ignore[no-untyped-call]
     return y
 
 
+def _combined(u: Tensor, numbers: Tensor, columns: Tensor, offsets: Tensor) -> Tensor:
+    """Multiply u (n, tokens) by a sparse matrix (m, n)."""
+    return embedding_bag(columns, u, offsets, mode="sum", per_sample_weights=numbers)
+
+
 class Write(Function):
-    """`write` with its gradient in one piece."""
+    """`write` with its gradient in one piece, which computes v again instead of holding it."""
 
     @staticmethod
-    def forward(
-        ctx: Any, v: Tensor, w: Tensor, factors: Tensor, basis: Tensor, weight: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, *inputs: Tensor) -> Tensor:
         """Compute what `write` returns."""
-        rows = torch.cat([basis, weight])
-        ctx.save_for_backward(v, w, factors, rows)
-        ctx.p = len(basis)
-        return inverse_haar(v).mul_(w[:, None]).addmm_(factors, rows)
+        u, numbers, columns, offsets, w, factors, basis, weight = inputs
+        ctx.save_for_backward(*inputs)
+        v = _combined(u, numbers, columns, offsets)
+        return inverse_haar(v).mul_(w[:, None]).addmm_(factors, torch.cat([basis, weight]))
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, Tensor]:
-        """Return the gradients of v, w, factors and weight."""
-        v, w, factors, rows = ctx.saved_tensors
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of u, numbers, w, factors and weight."""
+        (grad,) = gradients
+        u, numbers, columns, offsets, w, factors, basis, weight = ctx.saved_tensors
+        again = u.detach().requires_grad_(), numbers.detach().requires_grad_()
+        with torch.enable_grad():
+            v = _combined(*again, columns, offsets)
         grad_v = haar(grad)
-        grad_w = dots(grad_v, v)
-        return grad_v.mul_(w), grad_w, grad @ rows.T, None, factors[:, ctx.p :].T @ grad
+        grad_w = dots(grad_v, v.detach())
+        grad_u, grad_numbers = torch.autograd.grad(v, again, grad_v.mul_(w))
+        grad_factors = grad @ torch.cat([basis, weight]).T
+        grad_weight = factors[:, len(basis) :].T @ grad
+        return grad_u, grad_numbers, None, None, grad_w, grad_factors, None, grad_weight

@@ -9,6 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from methods.loca import dct, idct
 from methods.tuners.constants import constant
+from methods.tuners.places import drawn
 
 
 def orthonormal(size: int) -> Tensor:
@@ -56,3 +57,12 @@ def test_a_constant_is_made_once() -> None:
     assert ones(2) is ones(2)
     assert ones(3) is not ones(2)
     assert calls == [2, 3]
+
+
+def test_places_are_those_that_peft_draws_for_fourierft_and_shira_and_are_drawn_once() -> None:
+    # fourierft/layer.py and shira/mask_functions.py of PEFT 0.21: the first of a permutation.
+    expected = torch.randperm(60, generator=torch.Generator().manual_seed(777))[:9]
+    found = drawn(60, 9, 777, torch.device("cpu"))
+    assert torch.equal(found, expected)
+    assert drawn(60, 9, 777, torch.device("cpu")) is found
+    assert found.untyped_storage().nbytes() == 9 * 8  # the rest of the permutation is let go

@@ -1,31 +1,44 @@
 """How the factors of DyPAM and RoSA reach queries and keys over a base in bfloat16 or float32."""
 
+import re
 from typing import Any
 
 import pytest
 import torch
 from peft import PeftModel
 from torch import Tensor, nn
+from transformers import AutoModelForCausalLM
 
 from harness import plugins
+from harness.backbones import TINY
 from methods.conformance.models import build
 from tests.methods.tensors import randomise, token_ids
 
 TOKENS = 13  # more than Gemma's window holds, and as many as no model has heads
 HEAD_SIZE = 16
 
-CONFIGURATIONS: dict[str, dict[str, Any]] = {
+IN_FLOAT32: dict[str, dict[str, Any]] = {
     "dypam": {},
     "rosa": {},
     "rosa:post-rope": {"after_rope": True},
 }
-every_configuration = pytest.mark.parametrize("method", CONFIGURATIONS)
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    f"{method}, {precision}": {**fields, "modulate_in": precision}
+    for method, fields in IN_FLOAT32.items()
+    for precision in ("backbone", "float32")
+}
+in_the_backbones_precision = pytest.mark.parametrize(
+    "method", [method for method in CONFIGURATIONS if method.endswith("backbone")]
+)
+in_float32 = pytest.mark.parametrize(
+    "method", [method for method in CONFIGURATIONS if method.endswith("float32")]
+)
 # Projections without norms, norms before and norms after the heads move in front of the tokens.
 every_layout = pytest.mark.parametrize("model", ["llama-gqa", "qwen3-gqa", "gemma3-gqa"])
 
 
 def fresh(method: str, model: Any) -> PeftModel:
-    used = plugins.method(method.partition(":")[0])
+    used = plugins.method(re.split("[:,]", method)[0])
     return used.adapt(model, used.configure(**CONFIGURATIONS[method])).eval()
 
 
@@ -35,7 +48,7 @@ def logits(model: Any) -> Tensor:
     return found
 
 
-@every_configuration
+@in_the_backbones_precision
 @every_layout
 def test_over_bfloat16_training_starts_at_the_base_to_the_bit(method: str, model: str) -> None:
     base: Any = build(model)
@@ -83,7 +96,7 @@ def heads_last(states: Tensor, name: str) -> Tensor:
     return states.unflatten(-1, (-1, HEAD_SIZE)) if states.ndim == 3 else states
 
 
-@pytest.mark.parametrize("method", ["dypam", "rosa"])
+@pytest.mark.parametrize("method", ["dypam, backbone", "rosa, backbone"])
 @every_layout
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_states_are_multiplied_in_float32_and_rounded_once(
@@ -102,16 +115,23 @@ def rotate(states: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat([real * cos - imaginary * sin, imaginary * cos + real * sin], dim=-1)
 
 
-@torch.no_grad()
-def test_after_rope_in_bfloat16_is_the_exact_result_rounded_once() -> None:
-    # The cosines and sines of the model in bfloat16, as it hands them to the attention.
+def turns() -> tuple[Tensor, Tensor]:
+    """Take the cosines and sines of Llama in bfloat16, as it hands them to the attention."""
     model: Any = build("llama-gqa")
     given = model.to(torch.bfloat16).model.rotary_emb(
         torch.empty(1, dtype=torch.bfloat16), torch.arange(TOKENS)[None]
     )
     cos, sin = (part[:, :, None, : HEAD_SIZE // 2].double() for part in given)
+    return cos, sin
+
+
+@torch.no_grad()
+def test_after_rope_in_bfloat16_is_the_exact_result_rounded_once() -> None:
+    cos, sin = turns()
     stretch = torch.cat([cos**2 + sin**2] * 2, dim=-1)  # 1, but for their rounding
-    for before, factors, after in modulation("rosa:post-rope", "llama-gqa", torch.bfloat16):
+    for before, factors, after in modulation(
+        "rosa:post-rope, backbone", "llama-gqa", torch.bfloat16
+    ):
         scaled = rotate(before.double(), cos, sin) * factors.double()
         exact = rotate(scaled, cos, -sin) / stretch
         # Half the distance of two neighbours is at most 2^-8 of the number. What float32 adds to
@@ -119,3 +139,74 @@ def test_after_rope_in_bfloat16_is_the_exact_result_rounded_once() -> None:
         allowed = 2**-8 * exact.abs() + 12 * 2**-24 * exact.norm(dim=-1, keepdim=True)
         assert bool(((after.double() - exact).abs() <= allowed).all())
         assert float((exact - before.double()).abs().max()) > 0.1
+
+
+@torch.no_grad()
+@in_float32
+def test_in_float32_states_are_scaled_and_rotated_and_then_rounded_once(method: str) -> None:
+    cos, sin = turns()
+    for before, factors, after in modulation(method, "llama-gqa", torch.bfloat16):
+        scaled = before.double() * (1 if "post" in method else factors.double())
+        exact = rotate(scaled, cos, sin) * (factors.double() if "post" in method else 1)
+        # Half the distance of two neighbours, and what a few operations in float32 add.
+        allowed = 2**-8 * exact.abs() + 8 * 2**-24 * exact.norm(dim=-1, keepdim=True)
+        assert after.dtype == torch.bfloat16
+        assert bool(((after.double() - exact).abs() <= allowed).all())
+
+
+@in_float32
+@every_layout
+def test_in_float32_training_over_bfloat16_starts_at_the_base_but_for_rounding(
+    method: str, model: str
+) -> None:
+    exact = logits(build(model))
+    base: Any = build(model).to(torch.bfloat16)
+    off = (logits(base) - exact).norm()
+    assert (logits(fresh(method, base)) - exact).norm() < 1.2 * off
+
+
+@pytest.mark.parametrize("method", IN_FLOAT32)
+@every_layout
+def test_over_float32_the_precision_of_the_modulation_makes_no_difference(
+    method: str, model: str
+) -> None:
+    found = [
+        logits(randomise(fresh(f"{method}, {precision}", build(model))))
+        for precision in ("backbone", "float32")
+    ]
+    assert torch.equal(*found)
+
+
+TINY_BIAS = 0.005
+"""A score that moves a factor of DyPAM by 0.0004; the numbers of bfloat16 are 0.008 apart there."""
+
+
+def changed_logits(precision: str, after: Any) -> bool:
+    """Say whether `after`, done to DyPAM on the embedded model in bfloat16, changes a logit."""
+    bare = AutoModelForCausalLM.from_pretrained(TINY, dtype=torch.bfloat16)
+    model = fresh(f"dypam, {precision}", bare)
+    start = logits(model)
+    after(model)
+    return not torch.equal(logits(model), start)
+
+
+def small_bias(model: Any) -> None:
+    for name, parameter in model.named_parameters():
+        if "head_bias" in name:
+            nn.init.constant_(parameter, TINY_BIAS)
+
+
+def first_step(model: Any) -> None:
+    trained = [p for p in model.parameters() if p.requires_grad]
+    ids = token_ids(2, TOKENS)
+    model(input_ids=ids, labels=ids).loss.backward()
+    torch.optim.AdamW(trained, lr=1e-4).step()
+
+
+def test_a_small_score_is_lost_in_bfloat16_and_not_in_float32() -> None:
+    assert not changed_logits("backbone", small_bias)
+    assert changed_logits("float32", small_bias)
+
+
+def test_the_first_step_of_training_in_bfloat16_has_an_effect() -> None:
+    assert changed_logits("float32", first_step)

@@ -149,11 +149,20 @@ def test_every_flipped_bit_is_found(cache: Path) -> None:
         assert same(construct(layer()), expected), position
 
 
-def test_many_at_once_agree_and_leave_one_file(cache: Path) -> None:
-    weight = layer().weight.detach()
+def test_many_at_once_decompose_once_and_agree_and_leave_one_file(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weight, svd, calls = layer().weight.detach(), torch.linalg.svd, []
+
+    def counted(*arguments: Any, **fields: Any) -> Any:
+        calls.append(arguments)
+        return svd(*arguments, **fields)
+
+    monkeypatch.setattr(torch.linalg, "svd", counted)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(spectral_orders, [weight] * 32))
     assert all(same(orders, found[0]) for orders in found)
+    assert len(calls) == 1
     assert only_file(cache)
 
 
