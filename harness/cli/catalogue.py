@@ -61,11 +61,13 @@ def doctor(method: str, as_json: options.AsJson = False) -> None:
 
 
 @data_app.command()
-def status(data: options.DataFolder = None, as_json: options.AsJson = False) -> None:
+def status(
+    data: options.DataFolder = None, wide: options.Wide = False, as_json: options.AsJson = False
+) -> None:
     """Report which data files are there, and which groups can run."""
     from harness.commands import data as command
 
-    options.show(command.status(data), as_json)
+    options.show(command.status(data, wide=wide), as_json)
 
 
 @data_app.command()

@@ -37,8 +37,10 @@ class KnownFile:
     benchmark: Benchmark | None
 
 
-def status(folder: Path | None) -> Report:
+def status(folder: Path | None, *, wide: bool = False) -> Report:
     """Report for each known data file whether it is there, and for each group whether it can run.
+
+    Where the files come from is only in JSON and in the `wide` table.
 
     Raises:
         UserError: There is no such folder.
@@ -55,13 +57,13 @@ def status(folder: Path | None) -> Report:
             "rows": known.file.rows,
             "kind": known.file.kind,
             "licence": known.file.licence,
-            "source": known.file.source,
         }
         for known in known_files
     ]
     full = [
         {
             **row,
+            "source": known.file.source,
             "places": known.file.places,
             "sha256": known.file.sha256,
             "address": known.file.address,
@@ -69,8 +71,9 @@ def status(folder: Path | None) -> Report:
         for row, known in zip(files, known_files, strict=True)
     ]
     groups = [{"group": name, "can run": _readiness(name, folder)} for name in plugins.groups()]
+    shown = [{**row, "source": one["source"]} for row, one in zip(files, full, strict=True)]
     return Report(
-        f"{table(files)}\n\n{table(groups)}",
+        f"{table(shown if wide else files, wide=wide)}\n\n{table(groups, wide=wide)}",
         {"files": full, "groups": groups},
         notes=plugins.notes("tasks", "groups"),
     )
