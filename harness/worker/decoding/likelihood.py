@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn.functional import cross_entropy
 
-from harness.worker.encode import IGNORED, Example, collate
+from harness.worker import cross_entropy
+from harness.worker.encode import Example, collate
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,8 @@ def likelihoods(
 def _batch(model: Any, batch: Sequence[Example], pad: int) -> list[Likelihood]:
     device = next(model.parameters()).device
     collated = {key: value.to(device) for key, value in collate(batch, pad, "all").items()}
-    labels = collated.pop("labels")[:, 1:]
-    logits = model(**collated, use_cache=False).logits[:, :-1].float()
-    losses = cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="none"
-    )
-    losses = losses.view_as(labels).double()
+    labels = collated.pop("labels")
+    losses = cross_entropy.of_each(model(**collated, use_cache=False).logits, labels).double()
     return [
         _of(losses[row, : len(example.ids) - 1].tolist(), example)
         for row, example in enumerate(batch)

@@ -1,38 +1,51 @@
 """The loss: next-token cross-entropy in float32, summed over the tokens that count."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from harness.worker.encode import IGNORED, collate
+from harness.worker import cross_entropy
+from harness.worker.encode import Example, collate
 from harness.worker.training.batches import Training
 
-VALIDATION_BATCH = 8
-"""Validation rows of one forward pass."""
+VALIDATION_ROWS = 8
+"""The most validation rows of one forward pass."""
+
+VALIDATION_TOKENS = 8192
+"""The most tokens of one forward pass of several validation rows, padding included."""
 
 
 @torch.no_grad()
 def validation_loss(model: Any, training: Training) -> float:
     """Average the loss over the tokens of the validation rows."""
     model.eval()
-    rows = sorted(training.validation, key=lambda example: len(example.ids))
     total = torch.zeros((), dtype=torch.float64)
-    for start in range(0, len(rows), VALIDATION_BATCH):
-        batch = rows[start : start + VALIDATION_BATCH]
+    for batch in _batches(training.validation):
         loss = token_loss(model, collate(batch, training.pad, training.loss))
         total = total.to(loss.device) + loss
     model.train()
-    return float(total) / sum(example.scored(training.loss) for example in rows)
+    return float(total) / sum(example.scored(training.loss) for example in training.validation)
 
 
 def token_loss(model: Any, batch: dict[str, Tensor]) -> Tensor:
     """Return the sum of the next-token losses in float32, on the device of the model."""
     device = next(model.parameters()).device
-    labels = batch["labels"][:, 1:].to(device)
+    labels = batch["labels"].to(device)
     inputs = {key: batch[key].to(device) for key in ("input_ids", "attention_mask")}
-    logits = model(**inputs, use_cache=False).logits[:, :-1]
-    return cross_entropy(
-        logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
-    )
+    logits = model(**inputs, use_cache=False).logits
+    return cross_entropy.summed(logits, labels)
+
+
+def _batches(examples: Sequence[Example]) -> Iterator[list[Example]]:
+    """Put rows of like length together, the shortest first."""
+    batch: list[Example] = []
+    for example in sorted(examples, key=lambda one: len(one.ids)):
+        full = len(batch) == VALIDATION_ROWS
+        if batch and (full or (len(batch) + 1) * len(example.ids) > VALIDATION_TOKENS):
+            yield batch
+            batch = []
+        batch.append(example)
+    if batch:
+        yield batch

@@ -1,5 +1,6 @@
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from harness.spec.recipe import Recipe
 from harness.spec.spec import Seeds
 from harness.worker.encode import IGNORED, Example, collate
 from harness.worker.journal import Journal
+from harness.worker.training import objective
 from harness.worker.training.batches import Training
 from harness.worker.training.engine import Engine
 from harness.worker.training.extras import Extras
@@ -105,6 +107,22 @@ def test_the_adapter_of_the_lowest_validation_loss_is_kept(tmp_path: Path) -> No
     assert losses[max(losses)] > min(losses.values()), "the rate was not high enough to tell"
     assert losses[record.best_step] == min(losses.values()) == record.best_validation_loss
     assert validation_loss(model, plan) == pytest.approx(min(losses.values()), rel=1e-6)
+
+
+@pytest.mark.parametrize("tokens", [1, 40, 100_000])
+def test_validation_takes_each_row_once_in_passes_of_at_most_so_many_tokens(
+    tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, model = training(), adapted()
+    expected = validation_loss(model, replace(plan, validation=list(reversed(plan.validation))))
+    monkeypatch.setattr(objective, "VALIDATION_TOKENS", tokens)
+    passes: list[torch.Size] = []
+    model.register_forward_pre_hook(
+        lambda module, given, named: passes.append(named["input_ids"].shape), with_kwargs=True
+    )
+    assert validation_loss(model, plan) == pytest.approx(expected, rel=1e-6)
+    assert sum(rows for rows, _ in passes) == len(plan.validation)
+    assert all(rows == 1 or rows * longest <= tokens for rows, longest in passes)
 
 
 def test_the_rate_rises_to_its_peak_and_falls_to_zero_by_a_cosine(tmp_path: Path) -> None:
