@@ -5,10 +5,10 @@ Only safetensors are loaded and no code of a repository is run.
 
 import logging
 from collections.abc import Sequence
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 
+from harness.backbones.content import content_hash
 from harness.errors import UserError
 from harness.spec.planned import Located
 from harness.spec.spec import Backbone
@@ -39,7 +39,7 @@ def locate(name: str) -> Located:
     folder = TINY if name == "tiny" else Path(name).expanduser()
     if name and folder.is_dir():
         label = name if name in ("tiny", "./tiny") else folder.resolve().name
-        backbone = Backbone(name=label, revision=_folder_hash(folder))
+        backbone = Backbone(name=label, revision=_content(folder))
         return Located(backbone=backbone, place=str(folder.resolve()))
     repository, _, revision = name.partition("@")
     if repository.count("/") != 1 or name.startswith((".", "/", "~")):
@@ -92,16 +92,9 @@ def fetch(located: Located) -> Path:
     )
 
 
-def _folder_hash(folder: Path) -> str:
+def _content(folder: Path) -> str:
     _require({path.name for path in folder.iterdir()}, str(folder))
-    paths = sorted({path for pattern in FILES for path in folder.glob(pattern)})
-    total = sha256()
-    for path in paths:
-        total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        with path.open("rb") as file:
-            while part := file.read(1 << 24):
-                total.update(part)
-    return f"sha256:{total.hexdigest()[:32]}"
+    return content_hash(folder, sorted({path for files in FILES for path in folder.glob(files)}))
 
 
 def _on_the_hub(repository: str, revision: str) -> Backbone:
