@@ -15,6 +15,9 @@ SHARED = ("version", "validation_rows", "engine")
 FEWEST_TRAINING_ROWS = 10
 """A tenth of the rows validates; of fewer rows that would be none."""
 
+VALIDATION_ROWS, VALIDATION_TOKENS = 8, 8192
+"""The most rows of a validation batch, and the most tokens of one of several rows, with padding."""
+
 
 class Recipe(Value):
     """How a method is trained; by default all methods of a table have the same.

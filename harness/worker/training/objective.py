@@ -6,15 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS
 from harness.worker import cross_entropy
 from harness.worker.encode import Example, collate
 from harness.worker.training.batches import Training
-
-VALIDATION_ROWS = 8
-"""The most validation rows of one forward pass."""
-
-VALIDATION_TOKENS = 8192
-"""The most tokens of one forward pass of several validation rows, padding included."""
 
 
 @torch.no_grad()

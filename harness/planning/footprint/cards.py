@@ -1,0 +1,42 @@
+"""The cards of this machine, and what fits on them."""
+
+from dataclasses import dataclass
+
+import torch
+
+CONTEXT = 600_000_000
+"""Bytes that CUDA and its libraries take on a card beside all tensors."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A GPU by its name, and its memory in bytes."""
+
+    name: str
+    memory: int
+
+    def holds(self, need: int) -> bool:
+        """Whether so many bytes fit."""
+        return need + CONTEXT <= self.memory
+
+    def __str__(self) -> str:
+        """Write it as messages do."""
+        return f"{self.name} ({gigabytes(self.memory)})"
+
+
+def visible_cards(per_gpu: int = 1) -> list[Card]:
+    """List the GPUs that torch sees, or the equal shares of them that a run gets."""
+    if not torch.cuda.is_available():
+        return []
+    found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
+    share = f"1/{per_gpu} of " if per_gpu > 1 else ""
+    return [Card(share + one.name, one.total_memory // per_gpu) for one in found]
+
+
+def gigabytes(size: float) -> str:
+    """Write bytes in gigabytes.
+
+    >>> gigabytes(11_930_000_000)
+    '11.9 GB'
+    """
+    return f"{size / 1e9:,.1f} GB"
