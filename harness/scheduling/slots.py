@@ -30,13 +30,14 @@ class Slot:
         return found
 
 
-def local_slots(count: int | None, gpus: Sequence[str]) -> list[Slot]:
-    """Divide this machine into slots: the first `count` GPUs, else `count` shares of the cores.
+def local_slots(count: int | None, gpus: Sequence[str], per_gpu: int = 1) -> list[Slot]:
+    """Divide this machine into slots: `per_gpu` of each GPU, else shares of the cores.
 
-    The share does not depend on how many runs there are: thread counts may move a last digit.
+    At most `count`, which the GPUs take in turn. The share of the cores does not depend on how many
+    runs there are: thread counts may move a last digit.
     """
     if gpus:
-        return [Slot(gpu=gpu) for gpu in gpus[:count]]
+        return [Slot(gpu=gpu) for gpu in [*gpus] * per_gpu][:count]
     cores = len(os.sched_getaffinity(0))
     count = count or min(cores, MOST_CPU_SLOTS)
     return [Slot(threads=max(1, cores // count))] * count

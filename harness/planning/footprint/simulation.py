@@ -119,7 +119,8 @@ def _evaluation(model: Any, rows: int, tokens: int, **options: Any) -> int:
 
 
 def _peak(model: nn.Module, work: Callable[[], Any]) -> int:
-    with Meter(_held(model)) as meter:
+    meter = Meter(_held(model))
+    with meter:
         work()
     return meter.peak
 

@@ -18,6 +18,12 @@ def test_a_gpu_is_one_slot(slots: int | None, used: list[str]) -> None:
     assert local_slots(slots, ["2", "5"]) == [Slot(gpu=gpu) for gpu in used]
 
 
+def test_slots_of_one_gpu_come_after_one_of_each() -> None:
+    slots = local_slots(None, ["2", "5"], per_gpu=2)
+    assert [slot.gpu for slot in slots] == ["2", "5", "2", "5"]
+    assert local_slots(3, ["2", "5"], per_gpu=2) == slots[:3]
+
+
 def test_a_slot_says_what_a_process_within_it_may_use() -> None:
     assert Slot(gpu="5").environment == {"CUDA_VISIBLE_DEVICES": "5"}
     assert Slot(threads=4).environment["OMP_NUM_THREADS"] == "4"
