@@ -137,7 +137,7 @@ def grid(
         protocol=protocol,
         train_data=_path(train_data),
     )
-    done = command.carry_out(request, str(store), Path(runs), executor, slots)
+    done = command.carry_out(request, str(store), Path(runs), executor, command.Share(slots))
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 
 

@@ -57,6 +57,9 @@ def run(
     slots: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time: GPUs, or shares of the cores.")
     ] = None,
+    per_gpu: Annotated[
+        int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
+    ] = 1,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
     quantize: Annotated[
         Quantize | None,
@@ -69,10 +72,12 @@ def run(
         Checkpointing | None,
         typer.Option(
             help="Less memory for more time: computes activations again in the backward pass. "
-            "`auto`, the default, is off until runs are estimated."
+            "`auto`, the default, is on where a run fits on the GPU only so."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list the runs, and the memory that each needs.")
+    ] = False,
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
 
@@ -94,10 +99,11 @@ def run(
         train_data=train_data,
         quantize=quantize.value if quantize else None,
     )
+    share = command.Share(slots, per_gpu)
     if dry_run:
-        typer.echo(command.preview(request, store, executor))
+        typer.echo(command.preview(request, store, executor, share))
     else:
-        raise typer.Exit(command.run(request, store, root, executor, slots))
+        raise typer.Exit(command.run(request, store, root, executor, share))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:

@@ -11,6 +11,7 @@ from harness import plugins
 from harness.commands.report import counted
 from harness.commands.tables import compared, marked
 from harness.planning.faults import Faults
+from harness.planning.footprint.cards import Card, gigabytes, visible_cards
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
@@ -23,6 +24,27 @@ from results.reports import formats
 from results.store import Reader, Store
 
 INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of this machine runs take.
+
+    Attributes:
+        slots: Runs at a time, at most; by the GPUs or cores if None.
+        per_gpu: Runs at a time on one GPU.
+    """
+
+    slots: int | None = None
+    per_gpu: int = 1
+
+    def cut(self, gpus: int) -> list[str]:
+        """Say so where fewer runs go at a time than were asked for."""
+        most = gpus * self.per_gpu
+        if not gpus or not self.slots or self.slots <= most:
+            return []
+        there = counted(gpus, "GPU", "GPUs")
+        return [f"--slots {self.slots}: {most} at a time, with {there}; see --per-gpu"]
 
 
 @dataclass(frozen=True)
@@ -70,10 +92,10 @@ class Done:
         return compared(found)
 
 
-def run(request: Request, store_place: str, root: Path, executor: str, slots: int | None) -> int:
+def run(request: Request, store_place: str, root: Path, executor: str, share: Share) -> int:
     """Run what a request asks for and print the table; return the exit status."""
     try:
-        done = carry_out(request, store_place, root, executor, slots)
+        done = carry_out(request, store_place, root, executor, share)
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
@@ -82,44 +104,61 @@ def run(request: Request, store_place: str, root: Path, executor: str, slots: in
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 
-def carry_out(
-    request: Request, store_place: str, root: Path, executor: str, slots: int | None
-) -> Done:
+def carry_out(request: Request, store_place: str, root: Path, executor: str, share: Share) -> Done:
     """Run what a request asks for, and say what became of it.
 
     Raises:
         UserError: With all faults of the request.
     """
     with progress.waiting("planning", progress.console()):
-        make, planned = _planned(request, executor)
-    for note in [*_adjustments(planned), *left_out(request)]:
+        cards = visible_cards(share.per_gpu)
+        make, planned = _planned(request, executor, cards or None)
+        gpus = visible_gpus()
+    for note in [*_adjustments(planned), *left_out(request), *share.cut(len(gpus))]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
-    with make(local_slots(slots, visible_gpus())) as running:
+    with make(local_slots(share.slots, gpus, share.per_gpu)) as running:
         summary = schedule.run(planned, store, root.resolve(), running)
     ids = {run.spec.run_id for run in planned}
     return Done(planned, [run for run in store.runs() if run.run_id in ids], summary)
 
 
-def preview(request: Request, store_place: str, executor: str) -> str:
-    """List the runs that a request asks for, and which of them are stored.
+def preview(request: Request, store_place: str, executor: str, share: Share) -> str:
+    """List the runs that a request asks for, which of them are stored, and what each needs.
 
     Raises:
-        UserError: With all faults of the request.
+        UserError: With all faults of the request, or with the runs that fit on no GPU.
     """
-    _, planned = _planned(request, executor)
+    cards = visible_cards(share.per_gpu)
+    _, planned = _planned(request, executor, cards)
     known = _stored(store_place) if _exists(store_place) else {}
-    lines = [f"{run.spec.run_id}  {run.name}{known.get(run.spec.run_id, '')}" for run in planned]
+    lines = [
+        f"{run.spec.run_id}  {run.name}{_need(run, cards)}{known.get(run.spec.run_id, '')}"
+        for run in planned
+    ]
     left = sum(run.spec.run_id not in known for run in planned)
     marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
     return "\n".join([*lines, f"{counted(len(planned), 'run', 'runs')}, {left} to do.", *marks])
 
 
-def _planned(request: Request, executor: str) -> tuple[Any, list[PlannedRun]]:
+def _need(run: PlannedRun, cards: Sequence[Card]) -> str:
+    """Say how much memory a run is expected to take, and on which GPUs it does not fit."""
+    if run.need is None:
+        return ""
+    peak = run.need.peak
+    how = ", with checkpointing" if run.checkpoints else ""
+    small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(peak)]
+    misfit = f", not on {', '.join(small)}" if small else ""
+    return f"  {gigabytes(peak)}{how}{misfit}"
+
+
+def _planned(
+    request: Request, executor: str, cards: Sequence[Card] | None
+) -> tuple[Any, list[PlannedRun]]:
     """Find what builds the executor, and plan the runs."""
     faults = Faults()
     make = faults.of(lambda: plugins.executor(executor))
-    planned = faults.of(lambda: plan(request)) or []
+    planned = faults.of(lambda: plan(request, cards)) or []
     faults.raise_if_any()
     return make, planned
 

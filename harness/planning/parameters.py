@@ -37,7 +37,7 @@ def count(method: MethodSpec, located: Located) -> Count:
     Raises:
         UserError: The method cannot be put on this backbone with these fields.
     """
-    return count_on(method, located.backbone.name, _config(located))
+    return count_on(method, located.backbone.name, config_of(located))
 
 
 def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:
@@ -138,14 +138,19 @@ def _found(name: str, known: Sequence[str]) -> Any:
     try:
         if (folder / "config.json").is_file():
             return _read(str(folder), None, name)
-        return _config(backbones.locate(name))
+        return config_of(backbones.locate(name))
     except UserError as error:
         nearest = unknown("shape", name.rpartition("/")[2].lower(), ["tiny", *known])
         raise UserError(f"{error}\n  To count without weights: {nearest}") from error
 
 
 @cache
-def _config(located: Located) -> Any:
+def config_of(located: Located) -> Any:
+    """Read the configuration of a backbone.
+
+    Raises:
+        UserError: It cannot be read.
+    """
     local = Path(located.place).is_dir()
     revision = None if local else located.backbone.revision
     return _read(located.place, revision, located.backbone.name)

@@ -10,6 +10,9 @@ import torch
 from harness import plugins
 from harness.planning.checks import Adjustments, check
 from harness.planning.faults import Faults
+from harness.planning.footprint.cards import Card
+from harness.planning.footprint.fit import fitted
+from harness.planning.footprint.need import Texts, longest
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedTasks, resolve
@@ -20,18 +23,23 @@ from harness.spec.spec import Data, Precision, Seeds, Spec
 from tasks.data.sets import DataSet
 
 
-def plan(request: Request) -> list[PlannedRun]:
+def plan(request: Request, cards: Sequence[Card] | None = None) -> list[PlannedRun]:
     """Plan the runs of a request, without running or writing anything.
 
+    Args:
+        request: What was asked for.
+        cards: The GPUs that the runs are to fit on, if any; without, their need is not worked out.
+
     Raises:
-        UserError: With all faults of the request.
+        UserError: With all faults of the request; then with all runs that do not fit.
     """
     faults = Faults()
     parsed = parse(request, faults)
     resolved = resolve(parsed, request, faults)
     adjustments = check(resolved, request, faults)
     faults.raise_if_any()
-    return expand(parsed, resolved, adjustments, request)
+    runs = expand(parsed, resolved, adjustments, request)
+    return runs if cards is None else fitted(runs, _texts(resolved.tasks), cards)
 
 
 def expand(
@@ -101,6 +109,17 @@ def _of_group(
             gpu=gpu,
         )
     return list(runs.values())
+
+
+def _texts(every: Iterable[ResolvedTasks]) -> dict[str, Texts]:
+    """Measure the longest texts of each group."""
+    found = {}
+    for tasks in every:
+        assert tasks.settings
+        assert tasks.train
+        rows = [row for test in tasks.tests.values() for row in test.rows]
+        found[tasks.group] = longest(tasks.train.rows, rows, tasks.settings.protocol)
+    return found
 
 
 def task_sources(group: str, benchmarks: Iterable[str]) -> dict[str, str]:

@@ -45,6 +45,27 @@ class Memory(BaseModel):
     device_map: str | None = None
 
 
+class Need(BaseModel):
+    """Bytes on the device at the peak of each phase, weights and adapter included, as planned."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    training: int
+    validation: int
+    generation: int
+
+    @property
+    def peak(self) -> int:
+        """The most of all phases."""
+        return max(self.training, self.validation, self.generation)
+
+    @property
+    def phase(self) -> str:
+        """Where the peak is."""
+        phases = {"training": self.training, "validation": self.validation}
+        return next((name for name, size in phases.items() if size == self.peak), "generation")
+
+
 class Provenance(BaseModel):
     """How the recipe was chosen, and which command asked for the run; kept outside its id.
 
@@ -90,6 +111,7 @@ class PlannedRun(BaseModel):
         train_file: A training file of the user's.
         adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
+        need: How much memory it is expected to take; None where that was not worked out.
         provenance: How the recipe was chosen, and the command line.
         files: The method and the benchmarks that the user gave by path.
         gpu: Whether it was planned for a GPU, and does not run without one.
@@ -104,6 +126,7 @@ class PlannedRun(BaseModel):
     train_file: str | None = None
     adjustments: tuple[str, ...] = ()
     memory: Memory = Field(default_factory=Memory)
+    need: Need | None = None
     provenance: Provenance = Field(default_factory=Provenance)
     files: tuple[PluginFile, ...] = ()
     gpu: bool = False
@@ -127,7 +150,7 @@ class PlannedRun(BaseModel):
     def checkpoints(self) -> bool:
         """Whether activations are computed again in the backward pass.
 
-        `auto` is off: nothing estimates yet whether the run would fit without.
+        `auto` is off; a plan that fits runs to cards turns it on where it must.
         """
         return self.memory.gradient_checkpointing is True
 

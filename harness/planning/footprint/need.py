@@ -1,14 +1,18 @@
-"""The memory that a method needs on a backbone, phase by phase."""
+"""The memory that a run needs, phase by phase."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
 
 from harness.planning.footprint.simulation import Setting, measure
-from harness.planning.settings import Settings
-from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS, Recipe
+from harness.planning.parameters import config_of
+from harness.spec.planned import Located, Need, PlannedRun
+from harness.spec.protocol import Protocol
+from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS
 from harness.spec.spec import MethodSpec
 from tasks.contract import Row
 
@@ -17,58 +21,52 @@ CHARACTERS = 2
 
 
 @dataclass(frozen=True)
-class Need:
-    """Bytes at the peak of each phase, weights and adapter included."""
-
-    training: int
-    validation: int
-    generation: int
-
-    @property
-    def peak(self) -> int:
-        """The most of all phases."""
-        return max(self.training, self.validation, self.generation)
-
-    @property
-    def phase(self) -> str:
-        """Where the peak is."""
-        return max(vars(self), key=lambda phase: int(vars(self)[phase]))
-
-
-@dataclass(frozen=True)
 class Texts:
-    """The longest texts of a request, in characters."""
+    """The longest texts of a group, in characters: of training, and of evaluation."""
 
     taught: int
     asked: int
 
-    @classmethod
-    def of(cls, train: Sequence[Row], tests: Sequence[Row], settings: Settings) -> "Texts":
-        """Write all rows as the protocol does."""
-        protocol = settings.protocol
-        solved = protocol.solved(protocol.draw(train))
-        return cls(
-            taught=max(sum(map(len, protocol.teach(row))) for row in train),
-            asked=max(len(protocol.text(protocol.ask(row), solved)) for row in tests),
-        )
+
+def longest(train: Sequence[Row], tests: Sequence[Row], protocol: Protocol) -> Texts:
+    """Write all rows as the protocol does, and measure the longest."""
+    solved = protocol.solved(protocol.draw(train))
+    return Texts(
+        taught=max(sum(map(len, protocol.teach(row))) for row in train),
+        asked=max(len(protocol.text(protocol.ask(row), solved)) for row in tests),
+    )
 
 
-def setting(
-    config: Any, recipe: Recipe, settings: Settings, texts: Texts, weights: torch.dtype
-) -> Setting:
-    """Say how large the batches of a run get; lengths are bounded, since no text is encoded."""
-    positions = int(config.max_position_embeddings)
-    protocol, batches = settings.protocol, settings.batches
-    tokens = min(protocol.max_length, positions, texts.taught // CHARACTERS)
+def need_of(run: PlannedRun, texts: Texts) -> Need | None:
+    """Work out what a run needs; None if its method computes on numbers, which are not there."""
+    method = run.spec.method
+    fields = json.dumps(method.fields, sort_keys=True)
+    return _need(method.name, fields, run.located, setting(run, texts))
+
+
+@cache
+def _need(method: str, fields: str, located: Located, setting: Setting) -> Need | None:
+    spec = MethodSpec(name=method, label=method, fields=json.loads(fields), source="")
+    try:
+        return need(spec, config_of(located), setting)
+    except (RuntimeError, TypeError, ValueError):
+        return None
+
+
+def setting(run: PlannedRun, texts: Texts) -> Setting:
+    """Say how large the batches of a run get at most; no text is encoded for that."""
+    spec, protocol = run.spec, run.spec.protocol
+    positions = int(config_of(run.located).get_text_config().max_position_embeddings)
+    tokens = max(1, min(protocol.max_length, positions, texts.taught // CHARACTERS))
     asked = min(positions, texts.asked // CHARACTERS + protocol.max_new_tokens)
-    validated = max(1, min(VALIDATION_ROWS, VALIDATION_TOKENS // tokens))
     return Setting(
-        weights=weights,
-        rows=recipe.batch_size,
+        weights=getattr(torch, spec.weights),
+        rows=spec.train.batch_size,
         tokens=tokens,
-        checkpointing=settings.memory.gradient_checkpointing,
-        validated=(validated, tokens),
-        decoded=(batches.batch_size * protocol.beams, asked),
+        checkpointing=run.checkpoints,
+        validated=(max(1, min(VALIDATION_ROWS, VALIDATION_TOKENS // tokens)), tokens),
+        decoded=(spec.generate.batch_size * protocol.beams, asked),
+        quantize=spec.quantize,
     )
 
 
@@ -82,7 +80,7 @@ def need(method: MethodSpec, config: Any, setting: Setting) -> Need:
     loaded = found.frozen + found.trained
     kept = loaded + 3 * found.trained
     return Need(
-        training=round(kept + found.training),
-        validation=round(kept + found.validation),
+        training=round(kept + found.training) if found.trained else 0,
+        validation=round(kept + found.validation) if found.trained else 0,
         generation=round(loaded + found.generation),
     )

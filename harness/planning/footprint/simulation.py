@@ -3,7 +3,7 @@
 A model of two layers and one of three give what a layer adds; all others add the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,12 +16,14 @@ from transformers.integrations.sdpa_attention import repeat_kv
 
 from harness import plugins
 from harness.planning.footprint.meter import Meter
-from harness.planning.parameters import ShapesOnly
-from harness.spec.spec import MethodSpec
+from harness.planning.skeleton import ShapesOnly
+from harness.spec.spec import MethodSpec, Quantization
 from methods.contract import Method
 from methods.training.hooks import TrainingAhead
 
 FEW, FIRST = 2, 1
+STORED: Mapping[Quantization, float] = {"nf4": 0.516, "int8": 1.0}
+"""Bytes of a quantized number: in nf4 with an 8-bit scale for each 64, as `double_quant` has it."""
 AHEAD = TrainingAhead(steps=1000, warmup_steps=50, seed=0)
 
 
@@ -36,6 +38,7 @@ class Setting:
         checkpointing: Whether activations are computed again in the backward pass.
         validated: Rows and tokens of a validation batch.
         decoded: Rows of a batch for generation, and tokens of its longest row at the end.
+        quantize: How the frozen weights of linear layers are stored.
     """
 
     weights: torch.dtype
@@ -44,6 +47,7 @@ class Setting:
     checkpointing: bool
     validated: tuple[int, int]
     decoded: tuple[int, int]
+    quantize: Quantization | None = None
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,28 @@ def _measured(method: MethodSpec, config: Any, setting: Setting) -> Bytes:
         adapted: Any = plugin.adapt(model, plugin.configure(**method.fields))
     trained = [p for p in adapted.parameters() if p.requires_grad]
     held = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in _held(adapted)}
+    frozen = sum(held.values()) - sum(p.nbytes for p in trained)
     return Bytes(
-        frozen=sum(held.values()) - sum(p.nbytes for p in trained),
+        frozen=frozen - _spared(adapted, setting.quantize),
         trained=sum(p.nbytes for p in trained),
         training=_training(plugin, adapted, setting) if trained else 0,
         validation=_evaluation(adapted, *setting.validated),
         generation=_evaluation(adapted, *setting.decoded, use_cache=True, logits_to_keep=1),
     )
+
+
+def _spared(model: nn.Module, quantize: Quantization | None) -> float:
+    """Count what quantized linear layers take less; bitsandbytes leaves the output layer out."""
+    if quantize is None:
+        return 0
+    layers = (
+        module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear)
+        and not module.weight.requires_grad
+        and not name.endswith("lm_head")
+    )
+    return sum(one.weight.nbytes - STORED[quantize] * one.weight.numel() for one in layers)
 
 
 def _training(method: Method, model: Any, setting: Setting) -> int:
