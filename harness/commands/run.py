@@ -11,7 +11,7 @@ from harness import plugins
 from harness.commands.report import counted
 from harness.commands.tables import compared, marked
 from harness.planning.faults import Faults
-from harness.planning.footprint.cards import Card, gigabytes, visible_cards
+from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
@@ -21,6 +21,7 @@ from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import formats
+from results.reports.costs import size
 from results.store import Reader, Store
 
 INTERRUPTED = 130
@@ -149,7 +150,7 @@ def _need(run: PlannedRun, cards: Sequence[Card]) -> str:
     how = ", with checkpointing" if run.checkpoints else ""
     small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(peak)]
     misfit = f", not on {', '.join(small)}" if small else ""
-    return f"  {gigabytes(peak)}{how}{misfit}"
+    return f"  {size(peak)}{how}{misfit}"
 
 
 def _planned(

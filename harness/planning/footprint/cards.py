@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
+from results.reports.costs import size
+
 CONTEXT = 600_000_000
 """Bytes that CUDA and its libraries take on a card beside all tensors."""
 
@@ -21,7 +23,7 @@ class Card:
 
     def __str__(self) -> str:
         """Write it as messages do."""
-        return f"{self.name} ({gigabytes(self.memory)})"
+        return f"{self.name} ({size(self.memory)})"
 
 
 def visible_cards(per_gpu: int = 1) -> list[Card]:
@@ -31,12 +33,3 @@ def visible_cards(per_gpu: int = 1) -> list[Card]:
     found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
     share = f"1/{per_gpu} of " if per_gpu > 1 else ""
     return [Card(share + one.name, one.total_memory // per_gpu) for one in found]
-
-
-def gigabytes(size: float) -> str:
-    """Write bytes in gigabytes.
-
-    >>> gigabytes(11_930_000_000)
-    '11.9 GB'
-    """
-    return f"{size / 1e9:,.1f} GB"

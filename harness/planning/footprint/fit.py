@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from harness.errors import UserError
 from harness.planning.faults import Faults
-from harness.planning.footprint.cards import Card, gigabytes
+from harness.planning.footprint.cards import Card
 from harness.planning.footprint.need import Texts, need_of
 from harness.spec.planned import Need, PlannedRun
+from results.reports.costs import size
 
 
 def fitted(
@@ -52,6 +53,6 @@ def _refusal(run: PlannedRun, need: Need, card: Card) -> str:
     }
     return (
         f"{run.spec.method.label} on {run.located.shown}: {need.phase} takes about "
-        f"{gigabytes(need.peak)}, which no GPU here has; the largest is {card}.\n"
+        f"{size(need.peak)}, which no GPU here has; the largest is {card}.\n"
         f"  What may help: {', '.join(name for name, does in helps.items() if does)}, a larger GPU."
     )
