@@ -77,6 +77,7 @@ from transformers import PreTrainedModel
 
 from methods.contract import Method
 from methods.tuners.adapter import Adapter
+from methods.tuners.autocast import without_autocast
 from methods.tuners.config import NativeConfig, require
 from methods.tuners.constants import constant
 from methods.tuners.layers import targeted
@@ -309,9 +310,7 @@ class Cascade(Routed, Adapter):
 
         In the adapter's precision throughout: autocast would mix two in one product.
         """
-        if x.is_meta:  # where torch has no autocast
-            return self._update(x)
-        with torch.autocast(x.device.type, enabled=False):
+        with without_autocast(x):
             return self._update(x)
 
     def _update(self, x: Tensor) -> Tensor:

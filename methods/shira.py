@@ -63,6 +63,8 @@ class SparseLinear(peft_layer.Linear):
         self, names: list[str], scales: list[float], weight: Tensor, *values: Tensor
     ) -> Tensor:
         """Return W + D, (out, in)."""
+        if weight.is_meta:  # shapes alone have no places, and torch adds no sparse ones
+            return weight.detach() + sum(value.sum() for value in values)
         changed = weight.detach().clone()
         for name, scale, value in zip(names, scales, values, strict=True):
             places = self.shira_indices[name] = self.shira_indices[name].to(value.device)

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.nn.functional import linear
 
+from methods.tuners.autocast import without_autocast
+
 Form = Callable[..., Tensor]
 """Makes a tensor of others; whatever else decides, such as a scale, is bound by `partial`."""
 
@@ -85,7 +87,7 @@ class Product(Function):
         with torch.enable_grad():
             weight = ctx.form(*again)
         y = gradients[0].to(weight.dtype)
-        with torch.autocast(y.device.type, enabled=False):
+        with without_autocast(y):
             to_x = (y @ weight.detach()).to(x.dtype) if needs_x else None
             of_weight = y.flatten(0, -2).T @ x.flatten(0, -2).to(weight.dtype)
         trained = [part for part in again if part.requires_grad]

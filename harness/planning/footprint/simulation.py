@@ -133,7 +133,7 @@ def _training(method: Method, model: Any, setting: Setting) -> int:
 
 @torch.no_grad()
 def _evaluation(model: Any, rows: int, tokens: int, **options: Any) -> int:
-    model.eval()
+    model.train().eval()  # drops what an earlier evaluation kept
     return _peak(model, lambda: _logits(model, rows, tokens, **options))
 
 
