@@ -27,7 +27,9 @@ class Meter(TorchDispatchMode):
     def __init__(self, known: Iterable[Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.now, self.peak = 0, 0
-        self._held = {_key(tensor) for tensor in known}
+        self._held: set[int] = set()
+        for tensor in known:
+            self._hold(tensor.untyped_storage(), 0)
 
     def __torch_dispatch__(
         self,
@@ -41,23 +43,20 @@ class Meter(TorchDispatchMode):
         for tensor in tree_leaves(result):
             # The numbers of a sparse tensor are tensors of their own.
             if isinstance(tensor, Tensor) and tensor.layout == torch.strided:
-                self._hold(tensor.untyped_storage())
+                storage = tensor.untyped_storage()
+                self._hold(storage, storage.nbytes())
         return result
 
-    def _hold(self, storage: torch.UntypedStorage) -> None:
+    def _hold(self, storage: torch.UntypedStorage, size: int) -> None:
         key = storage._cdata
         if key in self._held:
             return
         self._held.add(key)
-        self.now += storage.nbytes()
+        self.now += size
         self.peak = max(self.peak, self.now)
-        weakref.finalize(storage, self._drop, key, storage.nbytes())
+        # What comes to lie at the same address later is another one.
+        weakref.finalize(storage, self._drop, key, size)
 
     def _drop(self, key: int, size: int) -> None:
         self._held.discard(key)
         self.now -= size
-
-
-def _key(tensor: Tensor) -> int:
-    key: int = tensor.untyped_storage()._cdata
-    return key
