@@ -74,7 +74,7 @@ def test_a_training_of_every_method_takes_what_is_expected(
 
 # By counts and by tensors that hooks saw saved on one real layer of Llama-3.2-3B, at 2 x 512 and at
 # 2 x 2,048 tokens, with 12 bytes for each token and word of the vocabulary, which take 4 here.
-HOOKED = {"flylora": (12, 25), "lora": (15, 37), "hycam": (22, 49), "cascade": (26, 68)}
+HOOKED = {"flylora": (12, 25), "lora": (15, 37), "hycam": (22, 49)}
 SAVED = 8 * 2 * 128256
 
 
