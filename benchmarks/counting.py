@@ -3,7 +3,7 @@
 import json
 
 from benchmarks.reading import load, timed
-from harness.planning.parameters import SHAPES
+from harness.planning.footprint.parameters import SHAPES
 
 
 def report() -> None:

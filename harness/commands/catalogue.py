@@ -13,7 +13,7 @@ from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 
 if TYPE_CHECKING:
-    from harness.planning.skeleton import Skeleton
+    from harness.planning.footprint.skeleton import Skeleton
     from harness.spec.spec import MethodSpec
     from tasks.contract import Benchmark
 
@@ -48,7 +48,7 @@ def methods(
     notes = list(dict.fromkeys([*notes, *wrong.values()]))
     facts = [{**row, **_facts(row["method"])} for row in sound if full]
     if backbone:
-        from harness.planning.parameters import counting  # noqa: PLC0415 (start-up time)
+        from harness.planning.footprint.parameters import counting  # noqa: PLC0415 (start-up time)
 
         with counting():
             rows = _counted([row["method"] for row in sound], backbone)
@@ -114,10 +114,10 @@ def _metrics(benchmark: "Benchmark") -> tuple[str, ...]:
 
 def _counted(names: Sequence[str], backbone: str) -> list[dict[str, Any]]:
     """Count methods on the shapes of a backbone, and their variants that are named after papers."""
+    from harness.planning.footprint.parameters import shapes  # noqa: PLC0415 (start-up time)
+    from harness.planning.footprint.skeleton import skeleton  # noqa: PLC0415
     from harness.planning.methods import complete  # noqa: PLC0415
-    from harness.planning.parameters import shapes  # noqa: PLC0415 (start-up time)
     from harness.planning.parse import parse_method  # noqa: PLC0415
-    from harness.planning.skeleton import skeleton  # noqa: PLC0415
 
     found = {name: skeleton(config) for name, config in shapes(backbone).items()}
     rows, counted = [], {}
@@ -136,7 +136,7 @@ def _with_papers(name: str) -> list[str]:
 
 
 def _count(spec: "MethodSpec", backbone: str, skeleton: "Skeleton") -> dict[str, Any]:
-    from harness.planning.parameters import count_by_kind  # noqa: PLC0415 (start-up time)
+    from harness.planning.footprint.parameters import count_by_kind  # noqa: PLC0415 (start-up time)
 
     try:
         found = asdict(count_by_kind(spec, backbone, skeleton))

@@ -8,8 +8,9 @@ from pathlib import Path
 from harness import plugins
 from harness.backbones import INSTALL_BITSANDBYTES
 from harness.errors import UserError, unknown
-from harness.planning import parameters, prompts
+from harness.planning import prompts
 from harness.planning.faults import Faults
+from harness.planning.footprint import parameters
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
 from harness.spec.planned import Located

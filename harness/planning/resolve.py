@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from harness import backbones, plugins
 from harness.errors import UserError
-from harness.planning import parameters
 from harness.planning.faults import Faults
+from harness.planning.footprint import parameters
 from harness.planning.methods import complete
 from harness.planning.parse import MethodRequest, Parsed, Tasks
 from harness.planning.request import Request

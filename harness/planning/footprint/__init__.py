@@ -1,1 +1,1 @@
-"""How much memory and time a run needs, worked out before it starts and without weights."""
+"""What a run takes, worked out before it starts and without weights: parameters and memory."""

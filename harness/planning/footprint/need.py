@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
+from harness.planning.footprint.parameters import config_of
 from harness.planning.footprint.simulation import Setting, measure
-from harness.planning.parameters import config_of
 from harness.spec.planned import Located, Need, PlannedRun
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS

@@ -16,7 +16,7 @@ from transformers.integrations.sdpa_attention import repeat_kv
 
 from harness import plugins
 from harness.planning.footprint.meter import Meter
-from harness.planning.skeleton import ShapesOnly
+from harness.planning.footprint.skeleton import ShapesOnly
 from harness.spec.spec import MethodSpec, Quantization
 from methods.contract import Method
 from methods.training.hooks import TrainingAhead

@@ -1,6 +1,5 @@
 """What planning expects against what a training takes, and against figures taken by others."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +82,7 @@ SAVED = 8 * 2 * 128256
 def test_on_a_real_shape_the_need_is_that_of_counts_and_saved_tensors(
     name: str, place: int, tokens: int
 ) -> None:
-    shapes = json.loads((Path(backbones.__file__).parents[1] / "planning/shapes.json").read_text())
-    config = AutoConfig.for_model(**shapes["llama-3.2-3b"])
+    config = shapes("llama-3.2-3b")["llama-3.2-3b"]
     setting = Setting(torch.bfloat16, 2, tokens, False, (1, 2), (1, 2))
     found = need(complete(parse_method(name)), config, setting)
     assert found.training + SAVED * tokens == pytest.approx(HOOKED[name][place] * 1e9, rel=0.15)

@@ -10,10 +10,17 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from harness import plugins
 from harness.backbones import locate
 from harness.errors import UserError
+from harness.planning.footprint.parameters import (
+    SHAPES,
+    Count,
+    count,
+    count_by_kind,
+    count_on,
+    shapes,
+)
+from harness.planning.footprint.skeleton import skeleton
 from harness.planning.methods import complete
-from harness.planning.parameters import SHAPES, Count, count, count_by_kind, count_on, shapes
 from harness.planning.parse import parse_method
-from harness.planning.skeleton import skeleton
 from harness.spec.planned import Located
 from methods.contract import size
 

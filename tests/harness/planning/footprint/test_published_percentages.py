@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
+from harness.planning.footprint.parameters import count_on, shapes
 from harness.planning.methods import complete
-from harness.planning.parameters import count_on, shapes
 from harness.planning.parse import parse_method
 
 DYPAM = ("llama-3.2-3b", "qwen3-8b", "gemma-3-4b")

@@ -15,7 +15,7 @@ from transformers import AutoConfig, PreTrainedModel
 
 from harness import backbones, plugins
 from harness.errors import UserError, unknown
-from harness.planning.skeleton import ShapesOnly, Skeleton, whole
+from harness.planning.footprint.skeleton import ShapesOnly, Skeleton, whole
 from harness.spec.planned import Located
 from harness.spec.spec import MethodSpec
 from methods.contract import Size, replaced, size
