@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from harness import backbones, plugins
 from harness.planning.footprint.meter import Meter
 from harness.planning.footprint.need import need
+from harness.planning.footprint.parameters import shapes
 from harness.planning.footprint.simulation import Setting
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
