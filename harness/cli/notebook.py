@@ -24,6 +24,7 @@ from harness.commands import run as command
 from harness.commands import tables as stored
 from harness.planning.request import Request
 from harness.plugins.titles import titles
+from harness.spec.spec import Products, Quantization
 from results.analysis.table import Table
 from results.record import Run
 from results.reports import formats
@@ -96,9 +97,12 @@ def grid(
     data: str | Path | None = None,
     protocol: str = protocols.DEFAULT,
     train_data: str | Path | None = None,
+    quantize: Quantization | None = None,
+    float32_matmul: Products = "highest",
     store: str | Path = "harness.db",
     runs: str | Path = "runs",
     slots: int | None = None,
+    per_gpu: int = 1,
     executor: str = "local",
 ) -> Grid:
     """Fine-tune and evaluate every method on every backbone and seed, as `harness run` does.
@@ -116,9 +120,12 @@ def grid(
         data: Folder of the real data; samples without it.
         protocol: The name of a protocol.
         train_data: A training file instead of each group's own.
+        quantize: How the frozen weights are stored; in full precision if None.
+        float32_matmul: How a GPU multiplies float32 matrices.
         store: Database: a file or a SQLAlchemy URL.
         runs: Folder of the run folders.
         slots: Runs at a time: GPUs, or shares of the cores.
+        per_gpu: Runs at a time on one GPU.
         executor: Where runs run: local, or a plugin.
 
     Raises:
@@ -136,8 +143,11 @@ def grid(
         data=_path(data),
         protocol=protocol,
         train_data=_path(train_data),
+        quantize=quantize,
+        float32_matmul=float32_matmul,
     )
-    done = command.carry_out(request, str(store), Path(runs), executor, command.Share(slots))
+    share = command.Share(slots, per_gpu)
+    done = command.carry_out(request, str(store), Path(runs), executor, share)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 
 

@@ -16,6 +16,14 @@ class Quantize(Enum):
     int8 = "int8"
 
 
+class Products(Enum):
+    """The choices of `--float32-matmul`, as `harness.spec.spec.Products` has them."""
+
+    highest = "highest"
+    high = "high"
+    medium = "medium"
+
+
 class Checkpointing(Enum):
     """The choices of `--checkpointing`, as `harness.spec.planned.Memory` has them."""
 
@@ -68,6 +76,13 @@ def run(
             "on a CPU, not yet on a GPU)."
         ),
     ] = None,
+    float32_matmul: Annotated[
+        Products,
+        typer.Option(
+            help="How a GPU multiplies float32 matrices, such as those of adapters: `high` takes "
+            "TF32, several times faster for SMoA, HyCAM and BOFT. Part of the run id."
+        ),
+    ] = Products.highest,
     checkpointing: Annotated[
         Checkpointing | None,
         typer.Option(
@@ -98,6 +113,7 @@ def run(
         protocol=protocol,
         train_data=train_data,
         quantize=quantize.value if quantize else None,
+        float32_matmul=float32_matmul.value,
     )
     share = command.Share(slots, per_gpu)
     if dry_run:

@@ -95,6 +95,7 @@ def _of_group(
             seeds=Seeds(init=seed, order=seed, split=seed),
             task_sources=sources,
             quantize=request.quantize,
+            float32_matmul=request.float32_matmul,
         )
         runs[spec.run_id] = PlannedRun(
             spec=spec,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from harness import protocols
-from harness.spec.spec import Quantization
+from harness.spec.spec import Products, Quantization
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,7 @@ class Request:
         protocol: The name of a protocol.
         train_data: A training file instead of each group's own.
         quantize: How the frozen weights are stored; in full precision if None.
+        float32_matmul: How a GPU multiplies float32 matrices.
     """
 
     methods: str
@@ -37,6 +38,7 @@ class Request:
     protocol: str = protocols.DEFAULT
     train_data: Path | None = None
     quantize: Quantization | None = None
+    float32_matmul: Products = "highest"
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from tasks.contract import Kind
 Precision = Literal["float32", "bfloat16"]
 Quantization = Literal["nf4", "int8"]
 """4 bits as in QLoRA (NF4, its constants quantized too), or 8 bits as in LLM.int8()."""
+Products = Literal["highest", "high", "medium"]
+"""How a GPU multiplies float32 matrices: in float32, in TF32, or in bfloat16 where torch may."""
 
 
 class MethodSpec(Value):
@@ -69,6 +71,8 @@ class Spec(Value):
             harness, by kind and name such as "tasks/zoo".
         quantize: How the frozen weights of linear layers are stored; `weights` is then the
             precision of their products, and of all other frozen weights.
+        float32_matmul: How products of float32 matrices are computed: those of adapters over a
+            bfloat16 backbone, and all over a float32 backbone.
     """
 
     method: MethodSpec
@@ -87,6 +91,7 @@ class Spec(Value):
     seeds: Seeds
     task_sources: dict[str, str] = later({})
     quantize: Quantization | None = later(None)
+    float32_matmul: Products = later("highest")
 
     @property
     def run_id(self) -> str:
@@ -143,6 +148,8 @@ class Spec(Value):
             f"first {self.limit} rows of each benchmark": self.limit is not None,
             f"first {self.train_limit} training rows": self.train_limit is not None,
             f"backbone quantized to {self.quantize}": self.quantize is not None,
+            f"float32 products in {self.float32_matmul} precision": self.float32_matmul
+            != "highest",
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 

@@ -13,7 +13,10 @@ from harness.spec.planned import PlannedRun
 
 
 def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
-    """Load tokenizer and frozen model, in the precision of the spec."""
+    """Load tokenizer and frozen model, in the precision of the spec.
+
+    On a GPU the weights go straight to it: eight workers need no eight copies in host memory.
+    """
     place = backbones.fetch(planned.located)
     tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     model: Any = AutoModelForCausalLM.from_pretrained(
@@ -23,17 +26,17 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
         **weights(planned),
     )
     keep_as_loaded(model)
-    # Where transformers quantizes or spreads the weights, it has put them in their place.
-    placed = planned.memory.device_map or planned.spec.quantize
-    return tokenizer, model.cuda() if torch.cuda.is_available() and not placed else model
+    return tokenizer, model
 
 
 def weights(planned: PlannedRun) -> dict[str, Any]:
     """Say to `from_pretrained` how the frozen weights are stored, and where."""
     precision = getattr(torch, planned.spec.weights)
     options: dict[str, Any] = {"dtype": precision}
-    if planned.memory.device_map:
-        options["device_map"] = planned.memory.device_map
+    spread = planned.memory.device_map
+    # Where transformers quantizes weights, it puts them in their place itself.
+    if spread or (torch.cuda.is_available() and not planned.spec.quantize):
+        options["device_map"] = spread or "cuda"
     if planned.spec.quantize:
         options["quantization_config"] = quantization(planned.spec.quantize, precision)
     return options

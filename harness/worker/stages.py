@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
@@ -43,6 +44,7 @@ def execute(folder: RunFolder) -> None:
         folder.drop_failure()
         planned = PlannedRun.of(folder)
         device.require(planned)
+        torch.set_float32_matmul_precision(planned.spec.float32_matmul)
         for file in planned.files:
             named_files.check(file.texts)
             plugins.add(file.kind, Path(file.path))
