@@ -1,0 +1,51 @@
+from collections.abc import Iterator
+
+import pytest
+import torch
+from transformers import AutoConfig
+
+from benchmarks.gpu.kept import EXPECTED
+from benchmarks.gpu.one_method import Place, Sizes, against, measure
+from harness import backbones
+from harness.planning.footprint.meter import Meter
+from harness.planning.footprint.need import need
+from harness.planning.methods import complete
+from harness.planning.parse import parse_method
+from harness.spec.planned import Need
+
+CPU = Place("cpu", torch.float32)
+SMALL = Sizes(steps=3, tokens=64, prompts=2, prompt=8, new=4)
+
+
+@pytest.fixture(autouse=True)
+def determinism() -> Iterator[None]:
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def test_a_method_is_measured_on_random_weights_and_set_against_the_model_of_memory() -> None:
+    method, config = complete(parse_method("lora")), AutoConfig.from_pretrained(backbones.TINY)
+    with Meter([]) as alive:
+
+        def since() -> dict[str, int]:
+            peak, alive.peak = alive.peak, alive.now
+            return {"allocated": peak}
+
+        row = measure(method, config, SMALL, CPU, since)
+    # LoRA of rank r on an (m, n) layer trains r (m + n) numbers: `harness methods --backbone tiny`.
+    assert row["trained, M"] == pytest.approx(0.263, rel=0.01)
+    assert row["step, s"] > 0
+    assert row["tokens/s"] > 0
+    row = against(row, need(method, config, SMALL.setting(torch.float32)))
+    assert row["training, of model"] == pytest.approx(1, abs=0.25)
+
+
+def test_the_model_of_memory_is_held_within_a_quarter() -> None:
+    expected = Need(training=20_000_000_000, validation=10_000_000_000, generation=8_000_000_000)
+    row = {"training, GB": 22.0, "validation, GB": 10.0, "generation, GB": 7.0}
+    found = against(row, expected)
+    assert found["training, of model"] == pytest.approx(1.1)
+    assert found["outcome"] == EXPECTED
+    assert against({**row, "validation, GB": 14.0}, expected)["outcome"] == (
+        "validation, of model 1.40"
+    )

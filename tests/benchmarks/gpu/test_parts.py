@@ -1,0 +1,108 @@
+"""Each part on a CPU, in small."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.gpu import missing_card, real_shape, repeatability, suite, tiny, two_slots
+from benchmarks.gpu.kept import EXPECTED
+from benchmarks.gpu.missing_card import planned_here
+from benchmarks.gpu.part import Part, Row
+from harness.spec.planned import PlannedRun
+
+SHORT = ("--tasks", "gsm8k", "--limit", "1", "--train-limit", "20")
+SECONDS = 300.0
+
+
+def rows(part: Part) -> list[Row]:
+    return [row for item in part.items() for row in part.measure(item, SECONDS)]
+
+
+def outcomes(part: Part) -> list[str]:
+    return [row["outcome"] for row in rows(part)]
+
+
+def for_a_gpu() -> PlannedRun:
+    return planned_here().model_copy(update={"gpu": True})
+
+
+@pytest.mark.parts
+def test_a_run_that_was_planned_for_a_gpu_fails_where_there_is_none(tmp_path: Path) -> None:
+    (row,) = rows(missing_card.part(tmp_path, for_a_gpu))
+    assert row["outcome"] == EXPECTED
+    assert "CUDA_VISIBLE_DEVICES is '99'" in row["reason"]
+
+
+@pytest.mark.parts
+def test_every_method_runs_once_under_the_engines_that_it_is_the_same_under(tmp_path: Path) -> None:
+    found = rows(tiny.part(tmp_path, ["lora", "adalora:small"], SHORT, "float32"))
+    assert [(row["method"], row["engine"]) for row in found] == [
+        ("lora", "torch"),
+        ("adalora:small", "torch"),
+        ("lora", "deepspeed"),
+    ]
+    assert {row["outcome"] for row in found} == {EXPECTED}
+    assert all(row["validation loss"] > 0 for row in found)
+    begun = [path.stat().st_mtime for path in tmp_path.glob("*/runs/*/result.json")]
+    other = tiny.part(tmp_path, ["lora"], SHORT, weights="bfloat16")
+    (row,) = other.measure("torch", SECONDS)
+    assert row["outcome"] == "finished in float32"
+    assert begun == [path.stat().st_mtime for path in tmp_path.glob("*/runs/*/result.json")]
+
+
+def test_all_methods_that_train_are_run_on_tiny() -> None:
+    found = tiny.small_methods()
+    assert len(found) == 22
+    assert {"lora", "cascade:small"} < set(found)
+
+
+@pytest.mark.parts
+def test_a_run_is_made_twice_and_compared(tmp_path: Path) -> None:
+    (row,) = rows(repeatability.part(tmp_path, ["lora"], SHORT))
+    assert row == {
+        "method": "lora",
+        "adapter": "equal",
+        "answers equal": 1,
+        "answers": 1,
+        "outcome": EXPECTED,
+    }
+
+
+@pytest.mark.parts
+def test_two_slots_run_side_by_side_and_one_does_not(tmp_path: Path) -> None:
+    found = rows(two_slots.part(tmp_path, ("lora", "vera"), SHORT, per="slots"))
+    assert [(row["slots"], row["method"]) for row in found] == [
+        ("1", "lora"),
+        ("1", "vera"),
+        ("2", "lora"),
+        ("2", "vera"),
+    ]
+    assert {row["outcome"] for row in found} == {EXPECTED}
+
+
+def test_a_method_that_ends_its_process_ends_only_its_row() -> None:
+    found = rows(real_shape.part(["lora", "dora"], "benchmarks.gpu.no_such_module"))
+    assert [row["method"] for row in found] == ["lora", "dora"]
+    assert all("No module named" in row["outcome"] for row in found)
+
+
+TESTS = """
+import pytest
+
+@pytest.mark.parts
+def test_right(): assert True
+
+@pytest.mark.parts
+def test_wrong(): assert False
+
+def test_of_another_kind(): assert False
+"""
+
+
+@pytest.mark.parts
+def test_the_tests_of_a_mark_are_run_by_file_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "test_some.py"
+    file.write_text(TESTS)
+    (row,) = rows(suite.part(tmp_path, "parts", [str(file)]))
+    assert (row["passed"], row["failed"], row["skipped"]) == (1, 1, 0)
+    assert row["outcome"] != EXPECTED
