@@ -14,6 +14,7 @@ PAGE = "benchmarks/gpu.md"
 def describe() -> dict[str, str]:
     """Describe what figures come from."""
     found = environment.describe({})
+    changed = found.harness["dirty"] and _changed()
     versions = {name: found.packages[name] for name in PACKAGES if name in found.packages}
     return {
         "card": found.device,
@@ -22,7 +23,7 @@ def describe() -> dict[str, str]:
         "CUDA": torch.version.cuda or "none",
         **versions,
         "Python": found.python,
-        "commit": found.harness["commit"] + (", with changes" if _changed() else ""),
+        "commit": found.harness["commit"] + (", with changes" if changed else ""),
     }
 
 

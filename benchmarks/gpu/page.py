@@ -15,7 +15,7 @@ NEVER = (
 def page(parts: Mapping[str, Part], kept: Mapping[str, Kept]) -> str:
     """Write the page of what is kept of each part."""
     begun = [name for name in parts if kept[name].dates]
-    blocks = ["# On a GPU", "What `make gpu` measured. " + (_machines(kept, begun) or NEVER)]
+    blocks = ["# On a GPU", "`make gpu` writes this page.", _machines(kept, begun) or NEVER]
     blocks.append(_overview(parts, kept))
     for name in begun:
         blocks += [f"## {parts[name].title}", parts[name].about, _table(parts[name], kept[name])]
@@ -37,7 +37,7 @@ def _machines(kept: Mapping[str, Kept], begun: list[str]) -> str:
     for name in begun:
         said = ", ".join(f"{what} {which}" for what, which in kept[name].machine.items())
         parts_of.setdefault(said, []).append(f"`{name}`")
-    return "\n".join(f"\n- {', '.join(names)}: {said}." for said, names in parts_of.items())
+    return "\n".join(f"- {', '.join(names)}: {said}." for said, names in parts_of.items())
 
 
 def _overview(parts: Mapping[str, Part], kept: Mapping[str, Kept]) -> str:

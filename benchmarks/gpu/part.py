@@ -39,8 +39,8 @@ def go_on(
 ) -> None:
     """Measure what is left of a part until its time is over; each item is kept at once.
 
-    An item that was cut off goes on with the next call, which begins with it if nothing that was
-    never measured is left. One that had all the time is kept as such, so that it holds up no other.
+    An item that is cut off is measured by the next call. If it had all the time, it is kept as not
+    done, and the next call measures others first.
     """
     end = now() + limit
     kept.expect(part.items())

@@ -2,16 +2,17 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from transformers import AutoConfig
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from benchmarks.gpu.kept import EXPECTED
-from benchmarks.gpu.one_method import Place, Sizes, against, measure
+from benchmarks.gpu.one_method import PHASES, Place, Sizes, against, measure
 from harness import backbones
 from harness.planning.footprint.meter import Meter
 from harness.planning.footprint.need import need
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from harness.spec.planned import Need
+from harness.worker import device
 
 CPU = Place("cpu", torch.float32)
 SMALL = Sizes(steps=3, tokens=64, prompts=2, prompt=8, new=4)
@@ -38,6 +39,17 @@ def test_a_method_is_measured_on_random_weights_and_set_against_the_model_of_mem
     assert row["tokens/s"] > 0
     row = against(row, need(method, config, SMALL.setting(torch.float32)))
     assert row["training, of model"] == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_the_peak_of_each_phase_is_what_torch_allocated() -> None:
+    method, config = complete(parse_method("lora")), AutoConfig.from_pretrained(backbones.TINY)
+    row = measure(method, config, SMALL, Place("cuda", torch.bfloat16), device.meter)
+    peaks = [row[f"{phase}, GB"] for phase in PHASES.values()]
+    weights = sum(p.nbytes for p in AutoModelForCausalLM.from_config(config).parameters()) / 2e9
+    assert weights < min(peaks)
+    assert max(peaks) <= torch.cuda.mem_get_info()[1] / 1e9
 
 
 def test_the_model_of_memory_is_held_within_a_quarter() -> None:
