@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks.gpu.part import Row, judged
 from harness import plugins, protocols
-from harness.planning.footprint.cards import gigabytes, visible_cards
+from harness.planning.footprint.cards import visible_cards
 from harness.planning.footprint.need import need
 from harness.planning.footprint.simulation import Setting
 from harness.planning.methods import complete
@@ -165,7 +165,7 @@ def main(text: str) -> Row:
         return against(measure(method, config, sizes, place, device.meter), expected)
     except torch.OutOfMemoryError:
         (card, *_) = visible_cards()
-        words = f"out of memory, and the model says {gigabytes(expected.peak)}"
+        words = f"out of memory, and the model says {expected.peak / 1e9:.1f} GB"
         return {"outcome": judged(not card.holds(expected.peak), words)}
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.gpu import missing_card, real_shape, repeatability, suite, tiny, two_slots
 from benchmarks.gpu.kept import EXPECTED
@@ -86,23 +87,19 @@ def test_a_method_that_ends_its_process_ends_only_its_row() -> None:
     assert all("No module named" in row["outcome"] for row in found)
 
 
-TESTS = """
-import pytest
+@pytest.mark.parts
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_the_tests_of_a_mark_are_run_by_file_and_those_that_were_skipped_stand_out(
+    tmp_path: Path,
+) -> None:
+    file = "tests/benchmarks/gpu/test_one_method.py"
+    (row,) = rows(suite.part(tmp_path, "gpu", [file]))
+    assert row == {"file": file, "passed": 0, "failed": 0, "skipped": 1, "outcome": "skipped"}
+    (row,) = rows(suite.part(tmp_path, "not gpu", [file]))
+    assert (row["passed"], row["failed"], row["outcome"]) == (2, 0, EXPECTED)
+
 
 @pytest.mark.parts
-def test_right(): assert True
-
-@pytest.mark.parts
-def test_wrong(): assert False
-
-def test_of_another_kind(): assert False
-"""
-
-
-@pytest.mark.parts
-def test_the_tests_of_a_mark_are_run_by_file_and_counted(tmp_path: Path) -> None:
-    file = tmp_path / "test_some.py"
-    file.write_text(TESTS)
-    (row,) = rows(suite.part(tmp_path, "parts", [str(file)]))
-    assert (row["passed"], row["failed"], row["skipped"]) == (1, 1, 0)
-    assert row["outcome"] != EXPECTED
+def test_tests_that_cannot_be_listed_are_not_passed_over(tmp_path: Path) -> None:
+    (row,) = rows(suite.part(tmp_path, "gpu", ["tests/no_such_file.py"]))
+    assert "no_such_file" in row["outcome"]
