@@ -1,6 +1,7 @@
 """`python -m benchmarks.gpu.one_method METHOD`: memory and time of a method at a real shape.
 
-The weights are random. What it measured goes to standard output as JSON.
+The weights are random. What it measured goes to standard output as JSON objects, one a line, of
+which the last holds most.
 """
 
 import json
@@ -155,19 +156,26 @@ def against(row: Row, expected: Need) -> Row:
     return {**row, **found, "outcome": judged(not far, "; ".join(far))}
 
 
-def main(text: str) -> Row:
-    """Measure a method at the shape on the first card, and say whether it had to fit."""
+def main(text: str) -> None:
+    """Measure a method at the shape on the first card, and print its row."""
     (config,) = shapes(SHAPE).values()
     method, sizes, place = complete(parse_method(text)), Sizes(), Place("cuda", torch.bfloat16)
-    expected = need(method, config, sizes.setting(place.weights))
     determinism.ask()
     try:
-        return against(measure(method, config, sizes, place, device.meter), expected)
+        row = measure(method, config, sizes, place, device.meter)
     except torch.OutOfMemoryError:
-        (card, *_) = visible_cards()
-        words = f"out of memory, and the model says {expected.peak / 1e9:.1f} GB"
-        return {"outcome": judged(not card.holds(expected.peak), words)}
+        row = {}
+    # What was measured is said before anything else can go wrong.
+    print(json.dumps(row), flush=True)
+    expected = need(method, config, sizes.setting(place.weights))
+    print(json.dumps(against(row, expected) if row else _misfit(expected)))
+
+
+def _misfit(expected: Need) -> Row:
+    (card, *_) = visible_cards()
+    words = f"out of memory, and the model says {expected.peak / 1e9:.1f} GB"
+    return {"outcome": judged(not card.holds(expected.peak), words)}
 
 
 if __name__ == "__main__":
-    print(json.dumps({"method": sys.argv[1], **main(sys.argv[1])}))
+    main(sys.argv[1])

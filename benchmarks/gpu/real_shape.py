@@ -15,7 +15,8 @@ def part(methods: Sequence[str] | None = None, module: str = MODULE) -> Part:
 
     Args:
         methods: Those to measure; all that train if None.
-        module: What measures the method that it is given, and prints its row as JSON.
+        module: What measures the method that it is given, and prints its row as JSON. It
+            may print the row several times as it grows.
     """
     return Part(
         title="Every method at the shape of Llama-3.2-3B",
@@ -43,7 +44,7 @@ def part(methods: Sequence[str] | None = None, module: str = MODULE) -> Part:
 
 def _measured(module: str, method: str, seconds: float) -> Row:
     done = python(["-m", module, method], seconds)
-    if done.returncode:
-        return {"method": method, "outcome": complaint(done)}
-    row: Row = json.loads(done.stdout.splitlines()[-1])
-    return row
+    found = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    row: Row = json.loads(found[-1]) if found else {}
+    failed = {"outcome": complaint(done)} if done.returncode else {}
+    return {"method": method, **row, **failed}

@@ -81,10 +81,29 @@ def test_two_slots_run_side_by_side_and_one_does_not(tmp_path: Path) -> None:
     assert {row["outcome"] for row in found} == {EXPECTED}
 
 
-def test_a_method_that_ends_its_process_ends_only_its_row() -> None:
-    found = rows(real_shape.part(["lora", "dora"], "benchmarks.gpu.no_such_module"))
-    assert [row["method"] for row in found] == ["lora", "dora"]
-    assert all("No module named" in row["outcome"] for row in found)
+STAND_IN = """
+import sys
+
+if sys.argv[1] == "dora":
+    sys.exit("killed")
+print("loading")
+print('{"step, s": 0.5}')
+if sys.argv[1] == "vera":
+    sys.exit("no model of memory")
+print('{"step, s": 0.5, "outcome": "as expected"}')
+"""
+
+
+def test_a_method_that_ends_its_process_ends_only_its_row_and_keeps_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stand_in.py").write_text(STAND_IN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert rows(real_shape.part(["dora", "lora", "vera"], "stand_in")) == [
+        {"method": "dora", "outcome": "killed"},
+        {"method": "lora", "step, s": 0.5, "outcome": EXPECTED},
+        {"method": "vera", "step, s": 0.5, "outcome": "no model of memory"},
+    ]
 
 
 @pytest.mark.parts
