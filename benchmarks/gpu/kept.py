@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 EXPECTED = "as expected"
+"""How the outcome of a row begins that came so."""
 
 
 class Kept:
@@ -41,7 +42,11 @@ class Kept:
 
     def left(self) -> list[str]:
         """List what was never measured, then what did not come as expected."""
-        return [*self.missing, *(item for item in self.expected if self._faulty(item))]
+        done = [item for item in self.expected if item in self._items]
+        return [
+            *self.missing,
+            *(one for one in done if any(map(_faulty, self._items[one]["rows"]))),
+        ]
 
     @property
     def missing(self) -> list[str]:
@@ -57,13 +62,13 @@ class Kept:
     @property
     def faults(self) -> list[dict[str, Any]]:
         """The rows that did not come as expected."""
-        return [row for row in self.rows if row["outcome"] != EXPECTED]
+        return [row for row in self.rows if _faulty(row)]
 
     @property
     def dates(self) -> list[str]:
         """The days of the figures, in order."""
         return sorted({one["date"] for one in self._items.values()})
 
-    def _faulty(self, item: str) -> bool:
-        rows = self._items.get(item, {"rows": []})["rows"]
-        return any(row["outcome"] != EXPECTED for row in rows)
+
+def _faulty(row: Mapping[str, Any]) -> bool:
+    return not row["outcome"].startswith(EXPECTED)

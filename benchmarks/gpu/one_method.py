@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
+from benchmarks.gpu.kept import EXPECTED
 from benchmarks.gpu.part import Row, judged
 from harness import plugins, protocols
 from harness.planning.footprint.cards import visible_cards
@@ -172,9 +173,10 @@ def main(text: str) -> None:
 
 
 def _misfit(expected: Need) -> Row:
+    """Say that a method did not fit on the first card, and whether the model of memory knew."""
     (card, *_) = visible_cards()
-    words = f"out of memory, and the model says {expected.peak / 1e9:.1f} GB"
-    return {"outcome": judged(not card.holds(expected.peak), words)}
+    known = "" if card.holds(expected.peak) else f"{EXPECTED}: "
+    return {"outcome": f"{known}out of memory; the model says {expected.peak / 1e9:.1f} GB"}
 
 
 if __name__ == "__main__":

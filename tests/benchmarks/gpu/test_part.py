@@ -81,7 +81,7 @@ def test_what_did_not_come_as_expected_is_measured_again_after_what_is_missing(
     kept = Kept(tmp_path / "part.json", CARD)
     kept.expect(["a", "b", "c"])
     kept.add("a", [{"item": "a", "outcome": "failed"}])
-    kept.add("b", fine("b"))
+    kept.add("b", [{"item": "b", "outcome": f"{EXPECTED}: does not fit"}])
     assert Kept(tmp_path / "part.json").left() == ["c", "a"]
 
 
