@@ -20,9 +20,9 @@ from benchmarks.gpu.part import Row, judged
 from harness import plugins, protocols
 from harness.planning.footprint.cards import visible_cards
 from harness.planning.footprint.need import need
+from harness.planning.footprint.parameters import shapes
 from harness.planning.footprint.simulation import Setting
 from harness.planning.methods import complete
-from harness.planning.parameters import shapes
 from harness.planning.parse import parse_method
 from harness.spec.planned import Need
 from harness.spec.recipe import VALIDATION_ROWS, BatchPlan, Recipe
