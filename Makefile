@@ -1,5 +1,6 @@
 # make run    set up and run the main job        make test   set up and pass the tests
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
+# make gpu    what only a machine with a GPU can tell, into benchmarks/gpu.md (PART=tiny: one part)
 # make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql
 
-.PHONY: run test parts lint bench clean
+.PHONY: run test parts lint bench gpu clean
 
 run: .venv/installed
 	$(BIN)/harness run --methods dypam,lora --tasks math
@@ -33,8 +34,11 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m benchmarks
 
+gpu: .venv/installed
+	$(BIN)/python -m benchmarks gpu $(PART)
+
 clean:
-	rm -rf .venv runs harness.db
+	rm -rf .venv runs harness.db benchmarks/gpu/results
 
 # A changed lock makes a new environment, so that nothing of the old one stays behind.
 .venv/installed: pyproject.toml constraints.txt

@@ -2,11 +2,13 @@
 
 Figures that compare are ratios within this one run, since seconds differ between machines.
 `python -m benchmarks methods` measures one part: a key of `PARTS`.
+`python -m benchmarks gpu` is another set, for a machine with a GPU: `make gpu`.
 """
 
 import sys
 
 from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading
+from benchmarks.gpu import command
 
 PARTS = {
     "methods": methods.report,
@@ -18,5 +20,7 @@ PARTS = {
     "extraction": extraction.report,
 }
 
+if sys.argv[1:2] == ["gpu"]:
+    sys.exit(command.main(sys.argv[2:]))
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()

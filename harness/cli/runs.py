@@ -96,7 +96,8 @@ def run(
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
 
-    Runs that are in the store already are not run again.
+    Runs that are in the store already are not run again. No GPU has run them yet: that path is
+    checked by reading, and by bfloat16 on a CPU only.
     """
     from harness.commands import run as command
     from harness.planning.request import Request
