@@ -20,12 +20,20 @@ def methods(
             "or a shape of the papers such as llama-3.2-3b (a wrong name lists them)."
         ),
     ] = None,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="The memory that each takes on the backbone.")
+    ] = False,
     wide: options.Wide = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the methods, with trainable parameters on a backbone; no weights are loaded."""
+    """List the methods; with trainable parameters or memory on a backbone, without weights."""
     from harness.commands import catalogue
 
+    if memory:
+        from harness.commands.memory import memory as command
+
+        options.show(command(name, backbone), as_json)
+        return
     options.show(catalogue.methods(name, backbone, wide=wide, full=as_json), as_json)
 
 

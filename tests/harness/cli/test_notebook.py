@@ -65,7 +65,7 @@ def test_the_runs_are_those_that_the_command_line_plans(done: Grid, place: Path)
         limit=3,
         train_limit=40,
     )
-    listed = command.preview(request, str(place / "harness.db"), "local")
+    listed = command.preview(request, str(place / "harness.db"), "local", command.Share())
     assert listed.startswith(done.runs[0].run_id)
     assert "(stored)" in listed
 
