@@ -18,7 +18,7 @@ def test_a_method_is_listed_with_each_phase_and_the_smallest_gpu_that_holds_it()
 
 
 def test_without_a_backbone_it_says_what_to_add() -> None:
-    with pytest.raises(UserError, match="add --backbone llama-3.2-3b"):
+    with pytest.raises(UserError, match=r"add --backbone llama-3\.2-3b"):
         memory("lora", None)
 
 
