@@ -18,10 +18,12 @@ from transformers import AutoModelForCausalLM
 from benchmarks.gpu.kept import EXPECTED
 from benchmarks.gpu.part import Row, judged
 from harness import plugins, protocols
+from harness.planning.footprint import simulation
 from harness.planning.footprint.cards import visible_cards
 from harness.planning.footprint.need import need
 from harness.planning.footprint.parameters import shapes
 from harness.planning.footprint.simulation import Setting
+from harness.planning.footprint.speed import H200, Work
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from harness.spec.planned import Need
@@ -168,8 +170,15 @@ def main(text: str) -> None:
         row = {}
     # What was measured is said before anything else can go wrong.
     print(json.dumps(row), flush=True)
-    expected = need(method, config, sizes.setting(place.weights))
-    print(json.dumps(against(row, expected) if row else _misfit(expected)))
+    simulated = simulation.measure(method, config, sizes.setting(place.weights))
+    expected = need(simulated)
+    found = {**against(row, expected), **_timed(row, simulated.work)} if row else _misfit(expected)
+    print(json.dumps(found))
+
+
+def _timed(row: Row, work: Work) -> Row:
+    """Set the time of a step against what an H200 takes at best."""
+    return {"step, of an H200": row["step, s"] / (RECIPE.accumulation_steps * H200.seconds(work))}
 
 
 def _misfit(expected: Need) -> Row:

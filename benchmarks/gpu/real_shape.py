@@ -23,12 +23,13 @@ def part(methods: Sequence[str] | None = None, module: str = MODULE) -> Part:
         about="Random weights in bfloat16; a step is two batches of 2 x 512 tokens, of which the "
         "second and third are timed; validation is 8 rows of 512; generation is 64 tokens after "
         "each of 32 prompts of 128. Memory is what torch allocated at most, beside what "
-        "`harness/planning/footprint/` expects.",
+        "`harness/planning/footprint/` expects; time is beside that of an H200 at best.",
         columns={
             "method": "",
             "trained, M": ".2f",
             "adapt, s": ".1f",
             "step, s": ".3f",
+            "step, of an H200": ".2f",
             "tokens/s": ".0f",
             "training, GB": ".1f",
             "training, of model": ".2f",

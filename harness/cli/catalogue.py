@@ -21,7 +21,7 @@ def methods(
         ),
     ] = None,
     memory: Annotated[
-        bool, typer.Option("--memory", help="The memory that each takes on the backbone.")
+        bool, typer.Option("--memory", help="The memory and time that each takes on the backbone.")
     ] = False,
     wide: options.Wide = False,
     as_json: options.AsJson = False,

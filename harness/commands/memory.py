@@ -12,7 +12,8 @@ from harness.errors import UserError
 from harness.planning.footprint.cards import Card
 from harness.planning.footprint.need import need
 from harness.planning.footprint.parameters import shapes
-from harness.planning.footprint.simulation import Setting
+from harness.planning.footprint.simulation import Setting, measure
+from harness.planning.footprint.speed import H200
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from harness.spec.planned import Need
@@ -30,7 +31,7 @@ CARDS = (
 )
 """As torch reports an RTX 4090, an A100 or H100, and an H200."""
 
-COLUMNS = ("training", "with checkpointing", "validation", "generation", "GPU")
+COLUMNS = ("training", "checkpointing", "validation", "generation", "GPU", "pass, H200")
 
 USUAL = Setting(
     weights=torch.bfloat16,
@@ -44,10 +45,15 @@ USUAL = Setting(
 
 @dataclass(frozen=True)
 class Both:
-    """What a method needs with and without gradient checkpointing."""
+    """What a method needs with and without gradient checkpointing.
+
+    Attributes:
+        seconds: Of a training pass on an H200, without checkpointing, at best.
+    """
 
     plain: Need
     frugal: Need
+    seconds: float
 
     @property
     def holder(self) -> str:
@@ -79,7 +85,8 @@ def memory(named: str | None, backbone: str | None) -> Report:
     how = (
         f"{backbone} in bfloat16, training on {USUAL.rows} x {USUAL.tokens} tokens, generation of "
         f"{USUAL.decoded[0]} answers of {ANSWER} tokens to prompts of {PROMPT}; the GPU is the "
-        "smallest of 24, 80 and 141 GB that holds it."
+        "smallest of 24, 80 and 141 GB that holds it. A pass, forward and backward, is at the "
+        "rates of the data sheet, with 6 microseconds a kernel."
     )
     text = table([_row(label, both) for label, both in found])
     return Report(f"{text}\n\n{fill(how, 100)}", [_value(label, both) for label, both in found])
@@ -87,9 +94,10 @@ def memory(named: str | None, backbone: str | None) -> Report:
 
 def _both(spec: MethodSpec, config: Any) -> Both | None:
     """Work out both needs; None where the method does not fit the backbone, or reads numbers."""
-    settings = (replace(USUAL, checkpointing=one) for one in (False, True))
     try:
-        return Both(*(need(spec, config, one) for one in settings))
+        plain = measure(spec, config, USUAL)
+        frugal = measure(spec, config, replace(USUAL, checkpointing=True))
+        return Both(need(plain), need(frugal), H200.seconds(plain.work))
     except Exception:  # as it may in any way where there are shapes alone
         return None
 
@@ -99,7 +107,8 @@ def _row(method: str, both: Both | None) -> dict[str, str | None]:
         return {"method": method, **dict.fromkeys(COLUMNS)}
     plain, frugal = both.plain, both.frugal
     peaks = (plain.training, frugal.training, plain.validation, plain.generation)
-    return {"method": method, **dict(zip(COLUMNS, (*map(size, peaks), both.holder), strict=True))}
+    shown = (*map(size, peaks), both.holder, f"{1000 * both.seconds:.0f} ms")
+    return {"method": method, **dict(zip(COLUMNS, shown, strict=True))}
 
 
 def _value(method: str, both: Both | None) -> dict[str, Any]:
@@ -109,4 +118,5 @@ def _value(method: str, both: Both | None) -> dict[str, Any]:
         "need": both.plain.model_dump() if both else None,
         "need_with_checkpointing": both.frugal.model_dump() if both else None,
         "gpu": both.holder if both else None,
+        "pass_seconds_h200": both.seconds if both else None,
     }

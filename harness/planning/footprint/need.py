@@ -4,12 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import torch
 
 from harness.planning.footprint.parameters import config_of
-from harness.planning.footprint.simulation import Setting, measure
+from harness.planning.footprint.simulation import Measured, Setting, measure
 from harness.spec.planned import Located, Need, PlannedRun
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS
@@ -48,7 +47,7 @@ def need_of(run: PlannedRun, texts: Texts) -> Need | None:
 def _need(method: str, fields: str, located: Located, setting: Setting) -> Need | None:
     spec = MethodSpec(name=method, label=method, fields=json.loads(fields), source="")
     try:
-        return need(spec, config_of(located), setting)
+        return need(measure(spec, config_of(located), setting))
     except Exception:  # a method may fail in any way where there are shapes but no numbers
         return None
 
@@ -70,13 +69,12 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
     )
 
 
-def need(method: MethodSpec, config: Any, setting: Setting) -> Need:
-    """Work out what a method needs on the model that a configuration describes.
+def need(found: Measured) -> Need:
+    """Add up what a run holds.
 
     AdamW keeps two numbers for each trained one, and the state of the lowest validation loss is a
     third; gradients are among what training makes.
     """
-    found = measure(method, config, setting)
     loaded = found.frozen + found.trained
     kept = loaded + 3 * found.trained
     return Need(

@@ -17,11 +17,12 @@ from transformers.integrations.sdpa_attention import repeat_kv
 from harness import plugins
 from harness.planning.footprint.meter import Meter
 from harness.planning.footprint.skeleton import ShapesOnly
+from harness.planning.footprint.speed import Work
 from harness.spec.spec import MethodSpec, Quantization
 from methods.contract import Method
 from methods.training.hooks import TrainingAhead
 
-FEW, FIRST = 2, 1
+FEW, FIRST, PASSES = 2, 1, 2
 STORED: Mapping[Quantization, float] = {"nf4": 0.516, "int8": 1.0}
 """Bytes of a quantized number: in nf4 with an 8-bit scale for each 64, as `double_quant` has it."""
 AHEAD = TrainingAhead(steps=1000, warmup_steps=50, seed=0)
@@ -51,24 +52,46 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Bytes:
-    """What a model takes, by what it is; the peaks are beside weights and numbers."""
+class Measured:
+    """What a model takes.
+
+    Attributes:
+        frozen: Bytes of frozen weights and buffers.
+        trained: Bytes of what trains.
+        training: Most bytes beside these in a step of two passes.
+        validation: Likewise in a validation batch.
+        generation: Likewise at the end of a generation.
+        kernels: Of one training pass; see `Work`.
+        low: Likewise.
+        full: Likewise.
+        moved: Likewise.
+    """
 
     frozen: float
     trained: float
     training: float
     validation: float
     generation: float
+    kernels: float
+    low: float
+    full: float
+    moved: float
+
+    @property
+    def work(self) -> Work:
+        """What a training pass asks of the device."""
+        return Work(self.kernels, self.low, self.full, self.moved)
 
 
-def measure(method: MethodSpec, config: Any, setting: Setting) -> Bytes:
-    """Measure a method on the model that a configuration describes."""
+def measure(method: MethodSpec, config: Any, setting: Setting) -> Measured:
+    """Measure a method on the language model that a configuration describes."""
+    config = config.get_text_config()
     layers = config.num_hidden_layers
     fewer = _measured(method, _cut(config, min(layers, FEW)), setting)
     if layers <= FEW:
         return fewer
     more = _measured(method, _cut(config, FEW + 1), setting)
-    return Bytes(
+    return Measured(
         *(
             few + (layers - FEW) * (many - few)
             for few, many in zip(vars(fewer).values(), vars(more).values(), strict=True)
@@ -76,7 +99,7 @@ def measure(method: MethodSpec, config: Any, setting: Setting) -> Bytes:
     )
 
 
-def _measured(method: MethodSpec, config: Any, setting: Setting) -> Bytes:
+def _measured(method: MethodSpec, config: Any, setting: Setting) -> Measured:
     plugin = plugins.method(method.name)
     with ShapesOnly():
         model = AutoModelForCausalLM.from_config(config, dtype=setting.weights)
@@ -84,12 +107,19 @@ def _measured(method: MethodSpec, config: Any, setting: Setting) -> Bytes:
     trained = [p for p in adapted.parameters() if p.requires_grad]
     held = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in _held(adapted)}
     frozen = sum(held.values()) - sum(p.nbytes for p in trained)
-    return Bytes(
+    trains = _training(plugin, adapted, setting) if trained else Meter([])
+    validates = _evaluation(adapted, *setting.validated)
+    generates = _evaluation(adapted, *setting.decoded, use_cache=True, logits_to_keep=1)
+    return Measured(
         frozen=frozen - _spared(adapted, setting.quantize),
         trained=sum(p.nbytes for p in trained),
-        training=_training(plugin, adapted, setting) if trained else 0,
-        validation=_evaluation(adapted, *setting.validated),
-        generation=_evaluation(adapted, *setting.decoded, use_cache=True, logits_to_keep=1),
+        training=trains.peak,
+        validation=validates.peak,
+        generation=generates.peak,
+        kernels=trains.kernels / PASSES,
+        low=trains.products[2] / PASSES,
+        full=trains.products[4] / PASSES,
+        moved=trains.moved / PASSES,
     )
 
 
@@ -107,7 +137,7 @@ def _spared(model: nn.Module, quantize: Quantization | None) -> float:
     return sum(one.weight.nbytes - STORED[quantize] * one.weight.numel() for one in layers)
 
 
-def _training(method: Method, model: Any, setting: Setting) -> int:
+def _training(method: Method, model: Any, setting: Setting) -> Meter:
     """Take two passes, of which the second finds the gradients of the first, and the hooks."""
     model.train()
     if setting.checkpointing:
@@ -117,7 +147,7 @@ def _training(method: Method, model: Any, setting: Setting) -> int:
     def step() -> None:
         for hook in hooks:
             hook.before_forward(FIRST)
-        for _ in range(2):
+        for _ in range(PASSES):
             logits = _logits(model, setting.rows, setting.tokens)
             losses = [logits, *([method.auxiliary_loss(model)] if method.auxiliary_loss else [])]
             # The loss keeps its gradient in the precision of the logits.
@@ -128,20 +158,20 @@ def _training(method: Method, model: Any, setting: Setting) -> int:
                 hook.after_backward(FIRST)
                 hook.after_step(FIRST)
 
-    return _peak(model, step)
+    return _metered(model, step)
 
 
 @torch.no_grad()
-def _evaluation(model: Any, rows: int, tokens: int, **options: Any) -> int:
+def _evaluation(model: Any, rows: int, tokens: int, **options: Any) -> Meter:
     model.train().eval()  # drops what an earlier evaluation kept
-    return _peak(model, lambda: _logits(model, rows, tokens, **options))
+    return _metered(model, lambda: _logits(model, rows, tokens, **options))
 
 
-def _peak(model: nn.Module, work: Callable[[], Any]) -> int:
+def _metered(model: nn.Module, work: Callable[[], Any]) -> Meter:
     meter = Meter(_held(model))
     with meter:
         work()
-    return meter.peak
+    return meter
 
 
 def _held(model: nn.Module) -> list[Tensor]:

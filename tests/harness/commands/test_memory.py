@@ -38,4 +38,4 @@ def test_a_method_that_does_not_fit_the_backbone_has_an_empty_row() -> None:
 )
 def test_checkpointing_comes_before_a_larger_gpu(plain: int, frugal: int, holder: str) -> None:
     needs = (Need(training=size - CONTEXT, validation=0, generation=0) for size in (plain, frugal))
-    assert Both(*needs).holder == holder
+    assert Both(*needs, seconds=1).holder == holder

@@ -11,7 +11,7 @@ from harness import backbones, plugins
 from harness.planning.footprint.meter import Meter
 from harness.planning.footprint.need import need
 from harness.planning.footprint.parameters import shapes
-from harness.planning.footprint.simulation import Setting
+from harness.planning.footprint.simulation import Setting, measure
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from harness.spec.recipe import Recipe
@@ -48,7 +48,7 @@ def trained_bytes(text: str, folder: Path, *, checkpointing: bool) -> int:
 def expected_bytes(text: str, *, checkpointing: bool) -> int:
     setting = Setting(torch.float32, 2, TOKENS, checkpointing, (8, TOKENS), (1, TOKENS))
     config = AutoConfig.from_pretrained(backbones.TINY)
-    found = need(complete(parse_method(text)), config, setting)
+    found = need(measure(complete(parse_method(text)), config, setting))
     return max(found.training, found.validation)
 
 
@@ -85,7 +85,7 @@ def test_on_a_real_shape_the_need_is_that_of_counts_and_saved_tensors(
 ) -> None:
     config = shapes("llama-3.2-3b")["llama-3.2-3b"]
     setting = Setting(torch.bfloat16, 2, tokens, False, (1, 2), (1, 2))
-    found = need(complete(parse_method(name)), config, setting)
+    found = need(measure(complete(parse_method(name)), config, setting))
     assert found.training + SAVED * tokens == pytest.approx(HOOKED[name][place] * 1e9, rel=0.15)
 
 
