@@ -18,7 +18,6 @@ PACKAGES = (
     "transformers",
     "peft",
     "accelerate",
-    "bitsandbytes",
     "deepspeed",
     "tokenizers",
     "safetensors",
@@ -28,10 +27,14 @@ PACKAGES = (
 )
 
 
-def describe(memory: Mapping[str, Any]) -> Environment:
-    """Describe packages, interpreter, device, commit, and what traded memory for time."""
+def describe(memory: Mapping[str, Any], *, quantized: bool = False) -> Environment:
+    """Describe packages, interpreter, device, commit, and what traded memory for time.
+
+    The package that quantizes is one of them where it was used.
+    """
+    used = (*PACKAGES, "bitsandbytes") if quantized else PACKAGES
     return Environment(
-        packages={name: version(name) for name in PACKAGES if _installed(name)},
+        packages={name: version(name) for name in used if _installed(name)},
         python=platform.python_version(),
         torch=torch.__version__,
         device=device_name(),

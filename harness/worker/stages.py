@@ -48,7 +48,10 @@ def execute(folder: RunFolder) -> None:
         for file in planned.files:
             named_files.check(file.texts)
             plugins.add(file.kind, Path(file.path))
-        described = environment.describe(planned.memory.model_dump(exclude_defaults=True))
+        described = environment.describe(
+            planned.memory.model_dump(exclude_defaults=True),
+            quantized=planned.spec.quantize is not None,
+        )
         folder.write_environment(described)
         with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
             stages = Stages(folder, planned, journal)

@@ -79,3 +79,11 @@ def test_version_and_commit_are_recorded_in_a_checkout(described: dict[str, Any]
     assert described["harness"]["version"] == version("peft-proving-ground")
     if checkout:
         assert re.fullmatch("[0-9a-f]{40}", described["harness"]["commit"])
+
+
+def test_bitsandbytes_is_part_of_the_stack_only_where_it_was_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(environment, "version", lambda name: "1.0")
+    used, unused = (environment.describe({}, quantized=one).packages for one in (True, False))
+    assert used.keys() - unused.keys() == {"bitsandbytes"}
