@@ -50,7 +50,7 @@ def _line(metric: Metric, contrast: Contrast) -> list[str]:
 
 def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
     value = contrast.difference
-    difference = "-" if value is None else f"{metric.points(value):+.2f}"
+    difference = "-" if value is None else f"{metric.points(value):+z.2f}"
     if isinstance(contrast.test, Undefined):
         return difference, "-", contrast.test.reason
     return difference, _interval(metric, *contrast.test.interval), f"{contrast.test.p:.3g}"
@@ -59,4 +59,4 @@ def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
 def _interval(metric: Metric, low: float, high: float) -> str:
     if metric.logarithm:  # a difference of logarithms is the logarithm of a ratio
         return f"{exp(low):.3f} to {exp(high):.3f}"
-    return f"{metric.points(low):+.2f} to {metric.points(high):+.2f}"
+    return f"{metric.points(low):+z.2f} to {metric.points(high):+z.2f}"

@@ -27,7 +27,21 @@ def title(table: Table, spread: bool = True) -> str:
         return f"{subject(table.conditions)}: {table.metric.title} of {_seeds(table.seeds)}."
     means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
     what = means if len(table.seeds) > 1 else f"seed {listed} alone"
+    what += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
     return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
+
+
+def _alone(table: Table) -> list[str]:
+    """Name the rows that have one seed and miss none, where the others have several."""
+    if len(table.seeds) == 1:
+        return []
+    several = len(table.blocks) > 1
+    return [
+        f"{row.label} on {block.backbone}" if several else row.label
+        for block in table.blocks
+        for row in block.rows
+        if len(row.seeds) == 1 and all(cell.complete for cell in row.cells)
+    ]
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -103,3 +104,14 @@ def test_json_holds_the_numbers_unrounded(runs: list[Run]) -> None:
     (one,) = json.loads(to_json(compare(runs, "dypam", "lora")))
     assert one["contrasts"][0]["first"]["by_seed"] == {"0": 0.8, "1": 0.82}
     assert one["conditions"]["marks"] == ["sample data"]
+
+
+def test_a_difference_that_rounds_to_zero_has_no_minus(make: Make) -> None:
+    # Shares of 1/3 and 1/3 + 1e-7 differ by 1e-5 points.
+    scores = [
+        tuple(replace(one, value=value) for one in make().scores) for value in (1 / 3, 1 / 3 + 1e-7)
+    ]
+    (one,) = compare([make(name, scores=s) for name, s in zip("ab", scores, strict=True)], "a", "b")
+    assert (one.contrasts[0].difference or 0) < 0
+    assert "+0.00" in markdown([one])
+    assert "-0.00" not in markdown([one])

@@ -51,6 +51,22 @@ def test_its_seed_is_asked_of_no_trained_method_and_is_not_in_the_title(table: T
     assert "mean ± SD over 3 seeds (0, 1, 2)" in render([table], "markdown")
 
 
+@pytest.mark.parametrize("name", ["latex", "markdown"])
+def test_the_title_says_of_which_method_there_is_one_run_alone(table: Table, name: str) -> None:
+    assert "3 seeds (0, 1, 2); one run of base." in render([table], name)
+
+
+def test_on_several_backbones_it_says_on_which(make: Make, base: Run, trained: list[Run]) -> None:
+    other = make("lora", seed=1, backbone="llama")
+    title = render(tables([base, *trained, other]), "markdown").splitlines()[0]
+    listed = title.rpartition("one run of ")[2].removesuffix(".").split(", ")
+    assert sorted(listed) == ["base on tiny", "lora on llama"]
+
+
+def test_where_all_have_one_seed_the_title_says_no_more(base: Run, make: Make) -> None:
+    assert "seed 0 alone." in render(tables([base, make("lora", seed=0)]), "markdown")
+
+
 def test_an_untrained_method_is_ranked_like_the_others(table: Table) -> None:
     ranks = {row.method: row.cells[0].rank for row in table.blocks[0].rows}
     assert ranks == {"dypam": 1, "base": 2, "lora": 3}
