@@ -39,7 +39,7 @@ def _summary(found: Rerun) -> str:
 
 
 def _agreements(agreements: Sequence[Agreement]) -> str:
-    header = ["benchmark", "items", "bit-equal", "same answer", "different"]
+    header = ["benchmark", "items", "equal to the last bit", "only the answer equal", "different"]
     rows = [
         [
             one.benchmark,

@@ -69,7 +69,7 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
 
     (run,) = (tmp_path / "runs").iterdir()
     rerun = program(tmp_path, "rerun", run.name)
-    assert (rerun.returncode, "bit-equal" in rerun.stdout) == (0, True), rerun.stderr
+    assert (rerun.returncode, "equal to the last bit" in rerun.stdout) == (0, True), rerun.stderr
 
     mine.rename(tmp_path / "moved")
     again = program(tmp_path, *(word.replace("my/", "moved/") for word in grid), "--dry-run")
