@@ -98,7 +98,8 @@ def _pair(pair: Pair) -> str:
 
 
 def _heading(item: Item) -> str:
-    return f"## {item.benchmark} {item.id}: {_said(item)}"
+    # Ids count from 0, and messages about data files rows from 1, as editors count lines.
+    return f"## {item.benchmark} {item.id} (row {item.id + 1}): {_said(item)}"
 
 
 def _said(item: Item) -> str:

@@ -108,7 +108,7 @@ def test_against_another_run_only_other_verdicts_are_shown(
     make("first", ("7", "8", "1"))
     make("second", ("7", "1", "2"))
     text = harness(tmp_path, "items", "first", "--against", "second").stdout
-    assert text.startswith("## gsm8k 1: right; against: wrong\n")
+    assert text.startswith("## gsm8k 1 (row 2): right; against: wrong\n")
     assert text.endswith("Items 1 to 1 of 1.\n")
     assert "So 8." in text
     assert "So 1." in text

@@ -19,7 +19,7 @@ Make = Callable[..., Item]
 def test_a_page_holds_prompt_gold_answer_what_was_found_and_the_verdict(item: Make) -> None:
     text = pages([item(found="", ended=False, in_training=True, prompt="How\nmany?")])
     assert text.splitlines() == [
-        "## gsm8k 0: wrong, nothing found, cut at the limit, in the training set",
+        "## gsm8k 0 (row 1): wrong, nothing found, cut at the limit, in the training set",
         "prompt:",
         "    How",
         "    many?",
@@ -40,7 +40,7 @@ def test_what_comes_after_the_end_of_the_answer_is_told_apart(item: Make) -> Non
 
 def test_two_runs_show_both_answers_and_verdicts(item: Make) -> None:
     text = pages([Pair(item(), item(found="8", answer="It is 8.", judged="It is 8."))])
-    assert text.startswith("## gsm8k 0: right; against: wrong\n")
+    assert text.startswith("## gsm8k 0 (row 1): right; against: wrong\n")
     for line in (
         "    The answer is 7.",
         "against:\n    It is 8.",
@@ -55,7 +55,7 @@ def test_the_pages_hold_every_item_once(count: int, size: int, item: Make) -> No
     items = [item(id=n) for n in range(count)]
     texts = [pages(items, first, size) for first in range(0, count, size)]
     headings = [line for text in texts for line in text.splitlines() if line.startswith("##")]
-    assert headings == [f"## gsm8k {n}: right" for n in range(count)]
+    assert headings == [f"## gsm8k {n} (row {n + 1}): right" for n in range(count)]
     assert sum("shows the next" in text for text in texts) == max(0, len(texts) - 1)
 
 
