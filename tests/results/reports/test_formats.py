@@ -271,3 +271,11 @@ def test_latex_calls_methods_and_benchmarks_by_their_titles_in_notes_too(make: M
     assert "other, no run of IA3." in text
     assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3)" in text
     assert not re.search("ia3|aqua|lora", text)
+
+
+def test_latex_says_what_the_notes_are_about_that_stand_in_the_source(make: Make) -> None:
+    sets = {f"set{number}": 50 for number in range(3)}
+    flags = tuple(f"set0: {'suspicious ' * 9}{letter}" for letter in "abcdefg")
+    text = render(tables([make("lora", correct=sets, flags=flags)]), "latex")
+    assert re.search(r"\. 1 more in the source of this table: flags\.\}$", text, re.MULTILINE)
+    assert "\n% Flags: suspicious" in text

@@ -18,25 +18,31 @@ def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[st
     The most important come first: what the data are, what made them, what the marks mean.
     """
     sentences = [
-        prose.marks(table.conditions),
-        prose.harness(table.harness),
-        *prose.legend(table, "underlined", brief=True),
-        *prose.of_rows(table),
-        f"Flags: {'; '.join(flags)}." if flags else "",
-        *prose.of_scores(table),
-        prose.environment(table.conditions),
+        ("data", prose.marks(table.conditions)),
+        ("version", prose.harness(table.harness)),
+        *(("legend", one) for one in prose.legend(table, "underlined", brief=True)),
+        *(("methods", one) for one in prose.of_rows(table)),
+        ("flags", f"Flags: {'; '.join(flags)}." if flags else ""),
+        *(("scores", one) for one in prose.of_scores(table)),
+        ("environment", prose.environment(table.conditions)),
     ]
+    written = [(about, escaped(sentence)) for about, sentence in sentences if sentence]
     kept: list[str] = []
-    left: list[str] = []
-    for sentence in map(escaped, filter(None, sentences)):
-        fits = _lines([*kept, sentence, _more(len(sentences))], room) <= MOST_LINES
-        (kept if fits else left).append(sentence)
-    closing = [_more(len(left))] if left else []
-    return " ".join([*kept, *closing]), left
+    left: list[tuple[str, str]] = []
+    for number, (about, sentence) in enumerate(written, 1):
+        # What follows may be left as well.
+        fits = _lines([*kept, sentence, _more([*left, *written[number:]])], room) <= MOST_LINES
+        if fits:
+            kept.append(sentence)
+        else:
+            left.append((about, sentence))
+    return " ".join(filter(None, [*kept, _more(left)])), [sentence for _, sentence in left]
 
 
-def _more(count: int) -> str:
-    return f"{count} more in the source of this table."
+def _more(left: Sequence[tuple[str, str]]) -> str:
+    """Say how many sentences are left out, and what they are about; or nothing."""
+    about = ", ".join(dict.fromkeys(about for about, _ in left))
+    return f"{len(left)} more in the source of this table: {about}." if left else ""
 
 
 def _lines(sentences: Sequence[str], room: float) -> float:
