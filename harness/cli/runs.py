@@ -56,7 +56,7 @@ def run(
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows per benchmark.")] = None,
-    train_limit: Annotated[int | None, typer.Option(min=20, help="Training rows.")] = None,
+    train_limit: Annotated[int | None, typer.Option(help="Training rows, 20 at least.")] = None,
     data: options.DataFolder = None,
     protocol: Annotated[str, typer.Option(help="paper, llm-adapters, hycam or chat.")] = "paper",
     train_data: options.TrainData = None,

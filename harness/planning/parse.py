@@ -24,6 +24,9 @@ LARGEST_SEED = 2**63 - 1
 ALL = "all"
 """Every method there is."""
 
+LEAST_TRAIN_LIMIT = 20
+"""A tenth of the rows is held out to choose the adapter: of fewer, one row or none."""
+
 RECIPE = "train."
 """What a field of the recipe begins with, so that it is not taken for one of the method."""
 
@@ -78,6 +81,7 @@ def parse(request: Request, faults: Faults) -> Parsed:
     """Read the words of a request, and note what cannot be read."""
     faults.of(lambda: _check_files(split_names(request.methods)))
     faults.of(lambda: _check_files(split_names(request.tasks)))
+    faults.of(lambda: _check_train_limit(request.train_limit))
     methods = faults.each(parse_methods, split_names(request.methods) or [""])
     return Parsed(
         methods=tuple(method for several in methods for method in several),
@@ -101,6 +105,14 @@ def left_out(request: Request) -> list[str]:
     if ALL not in split_names(request.methods):
         return []
     return [*plugins.faults("methods").values(), *plugins.taken("methods")]
+
+
+def _check_train_limit(limit: int | None) -> None:
+    if limit is not None and limit < LEAST_TRAIN_LIMIT:
+        raise UserError(
+            f"--train-limit {limit}: a tenth of the training rows is held out to choose the "
+            f"adapter by its loss. Take {LEAST_TRAIN_LIMIT} rows at least, so that it is two."
+        )
 
 
 def _check_files(texts: Iterable[str]) -> None:

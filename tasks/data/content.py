@@ -4,6 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,20 @@ def uncompressed(path: Path) -> bytes:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: the gzip file is damaged or cut short: {error}.") from error
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: there is no such file.{_nearest(path)}") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from error
     if not content.strip():
         raise DataError(f"{path}: the file is empty. Expected rows of JSON or CSV.")
     return content
+
+
+def _nearest(path: Path) -> str:
+    """Suggest the file of the folder that was probably meant."""
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = get_close_matches(path.name, beside, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def text_of(path: Path, content: bytes) -> str:

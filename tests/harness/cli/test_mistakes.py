@@ -35,6 +35,7 @@ def test_all_faults_of_a_request_come_in_one_message(harness: Command, tmp_path:
         tmp_path,
         *("run", "--methods", "lorra,dypam[alfa=1],lora[r=x]", "--tasks", "gsm9k"),
         *("--backbones", "nowhere", "--seeds", "99", "--set", "train.lrr=1"),
+        *("--train-limit", "12"),
     )
     for words in (
         "'lorra' is not a known method. Did you mean 'lora'?",
@@ -44,6 +45,7 @@ def test_all_faults_of_a_request_come_in_one_message(harness: Command, tmp_path:
         "'nowhere' is not a backbone",
         "--seeds 99",
         "'train.lrr' is not a known setting. Did you mean 'train.lr'?",
+        "--train-limit 12: a tenth of the training rows is held out to choose the adapter",
     ):
         assert words in message
 

@@ -67,10 +67,19 @@ def test_a_named_file_with_nothing_to_learn_is_refused(
 
 
 def test_a_named_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"mine\.json: there is no such file\.$"):
         load_own(tmp_path / "mine.json", GROUP)
+    with pytest.raises(DataError, match=r"there is no such file\.$"):
+        load_own(tmp_path / "nowhere" / "mine.json", GROUP)
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         load_own(tmp_path, GROUP)
+
+
+def test_the_nearest_file_of_the_folder_is_suggested(tmp_path: Path) -> None:
+    for name in ("legs.json", "legs_train.json", "zoo.csv"):
+        write(tmp_path / name, CONTENT)
+    with pytest.raises(DataError, match=r"no such file\. Did you mean 'legs_train\.json'\?$"):
+        load_own(tmp_path / "legs_trian.json", GROUP)
 
 
 @pytest.mark.parametrize("packed", [False, True])

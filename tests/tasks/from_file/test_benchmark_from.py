@@ -189,7 +189,7 @@ def test_the_file_to_train_on_has_the_columns_of_the_test_set_or_a_known_layout(
 
 def test_a_file_to_train_on_of_neither_form_is_told_with_both(make: Make, tmp_path: Path) -> None:
     benchmark = make(asked(1), kind="number", train="train.json", **NAMES)
-    with pytest.raises(DataError, match=r"train\.json: cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"train\.json: there is no such file"):
         train_on(benchmark)
     (tmp_path / "train.json").write_text('[{"x": 1}]')
     with pytest.raises(DataError) as caught:

@@ -17,7 +17,9 @@ def test_it_counts_how_alike_the_answers_are_and_names_the_other_ones() -> None:
     assert "12 of 20 answers differ; 6 of 20 items are equal to the last bit." in text
     assert "Adapter weights: different." in text
     assert "| equal to the last bit | only the answer equal | different |" in text
-    assert "| gsm8k     |    19 |                     5 |                     2 |        12 |" in text
+    assert (
+        "| gsm8k     |    19 |                     5 |                     2 |        12 |" in text
+    )
     assert "gsm8k: other answers to the items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more." in text
     assert "| gsm8k     | accuracy | 50.00 % |     - |" in text
     assert "    packages.torch: 2.12 -> 2.13" in text
