@@ -55,14 +55,14 @@ def doctor(method: str, as_json: options.AsJson = False) -> None:
 
     METHOD is a name, an entry point of another distribution, or the path of a method's file.
     """
-    from harness.commands.doctor import examine
+    from harness.commands.doctor import Finding, examine, written
     from results.reports.to_json import to_json
 
-    findings = []
+    findings: list[Finding] = []
     for finding in examine(method):
-        findings.append(finding)
         if not as_json:
-            typer.echo(str(finding))
+            typer.echo(written(finding, findings))
+        findings.append(finding)
     if as_json:
         typer.echo(to_json(findings))
     raise typer.Exit(1 if any(finding.fault for finding in findings) else 0)

@@ -1,7 +1,7 @@
 """The conformance checks on the embedded language model, one line each."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness import plugins
 from harness.backbones import INSTALL_BITSANDBYTES, TINY
 from harness.errors import UserError, unknown
+from harness.plugins.guests import place
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -34,6 +35,18 @@ class Finding:
         verdict = "skips" if self.skipped else "FAILS" if self.fault else "holds"
         line = f"{verdict}  {self.method}  {self.check}: {self.claim}"
         return f"{line}\n       {self.fault}" if self.fault else line
+
+
+def written(finding: Finding, before: Iterable[Finding]) -> str:
+    """Write a finding; a fault that an earlier one of the method has is not written again."""
+    same = [
+        one.check for one in before if (one.method, one.fault) == (finding.method, finding.fault)
+    ]
+    return str(
+        replace(finding, fault=f"the same fault as {same[0]}")
+        if finding.fault and same
+        else finding
+    )
 
 
 def examine(wanted: str) -> Iterator[Finding]:
@@ -80,8 +93,19 @@ def _find(name: str, check: "Check", method: "Method", build: "Build") -> Findin
             warnings.simplefilter("ignore")
             check(method, build)
     except Exception as error:  # whatever a method does wrong is a finding
-        fault = f"{type(error).__name__}: {error}".strip().replace("\n", "\n       ")
+        file = _file(name)
+        where = place(error, file) if file else ""
+        fault = f"{type(error).__name__}: {error}{where}".strip().replace("\n", "\n       ")
     return Finding(name, check.__name__, (check.__doc__ or "").splitlines()[0], fault)
+
+
+def _file(wanted: str) -> Path | None:
+    """Find the file of a method; a tuner of PEFT has none here."""
+    if wanted.startswith(plugins.OF_PEFT):
+        return None
+    if wanted.endswith(plugins.FILE):
+        return Path(wanted).resolve()
+    return plugins.source_path("methods", wanted)
 
 
 def _method(wanted: str) -> "Method":

@@ -1,8 +1,7 @@
 """Finding plugins: a file is a plugin and its name is its name; others are guests.
 
 A guest comes from another distribution, by an entry point, or from a file that the user names.
-Nothing is imported until it is asked for. No guest takes a name of ours. One that cannot be used is
-a `UserError` of one line.
+Nothing is imported until it is asked for. No guest takes our names; a bad one is a `UserError`.
 """
 
 import ast
@@ -261,7 +260,8 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if not is_guest(kind, name) or isinstance(error, UserError):
             raise
-        raise UserError(f"{called(kind, name)} cannot be imported: {reason(error)}") from error
+        why = reason(error, named_file(kind, name))
+        raise UserError(f"{called(kind, name)} cannot be imported: {why}") from error
 
 
 def called(kind: Kind, name: str) -> str:

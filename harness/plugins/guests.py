@@ -49,11 +49,29 @@ def check_type(kind: str, called: str, offered: Any) -> None:
         )
 
 
-def reason(error: BaseException) -> str:
-    """Say in one line what a guest raised, and where unless Python could not read it at all."""
+def reason(error: BaseException, path: Path | None = None) -> str:
+    """Say in one line what a guest raised, and where unless Python could not read it at all.
+
+    Args:
+        error: What it raised.
+        path: The guest's file, if the user named it: then the place is one that the user wrote.
+    """
     why = " ".join(f"{type(error).__name__}: {error}".split())
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "<" not in one.filename]
-    own = [one for one in frames if Path(one.filename).parent != Path(__file__).parent]
-    if not own or isinstance(error, SyntaxError):
+    if isinstance(error, SyntaxError):
         return why
-    return f"{why} ({Path(own[-1].filename).name}, line {own[-1].lineno})"
+    own = [one for one in _frames(error) if Path(one.filename).parent != Path(__file__).parent]
+    written = place(error, path) if path else ""
+    return why + (written or _last(own))
+
+
+def place(error: BaseException, path: Path) -> str:
+    """Say at which line of a file, or of one beside it, an error came about; or nothing."""
+    return _last([one for one in _frames(error) if Path(one.filename).parent == path.parent])
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return [one for one in traceback.extract_tb(error.__traceback__) if "<" not in one.filename]
+
+
+def _last(frames: list[traceback.FrameSummary]) -> str:
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

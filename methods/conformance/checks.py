@@ -149,7 +149,10 @@ def counts_by_the_formula(method: Method, build: Build) -> None:
         return
     expected = method.parameters(config, build())
     counted = size(method.adapt(build(), config)).trainable
-    assert counted == expected, f"{counted} trainable parameters, {expected} by the formula"
+    assert counted == expected, (
+        f"{counted} trainable parameters, {expected} by the formula: correct `parameters` of the "
+        "method, or what it trains"
+    )
 
 
 def merges_or_says_that_it_cannot(method: Method, build: Build) -> None:

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
-from harness.commands.doctor import examine
+from harness.commands.doctor import examine, written
 from harness.errors import UserError
 from methods.conformance.checks import CHECKS
 
@@ -44,7 +44,8 @@ def test_a_file_of_a_third_party_is_examined_and_its_mistakes_are_found(tmp_path
     assert [finding.check for finding in findings] == [check.__name__ for check in CHECKS]
     assert set(faults) == {"counts_by_the_formula", "starts_as_the_base"}
     # tiny: five layers of 128 x 128 queries.
-    assert "1280 trainable parameters, 2560 by the formula" in faults["counts_by_the_formula"]
+    said = faults["counts_by_the_formula"]
+    assert "1280 trainable parameters, 2560 by the formula: correct `parameters`" in said
 
 
 def test_a_finding_is_a_line_that_begins_with_its_verdict(tmp_path: Path) -> None:
@@ -54,6 +55,21 @@ def test_a_finding_is_a_line_that_begins_with_its_verdict(tmp_path: Path) -> Non
     assert str(first).startswith(f"holds  {path}  something_trains: ")
     assert str(second).startswith(f"FAILS  {path}  starts_as_the_base: ")
     assert str(second).endswith("AssertionError: starts at the base")
+
+
+def test_a_fault_is_said_once_and_names_the_line_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    checked = "    check=lambda config, model: config.no_such_field,\n)"
+    path.write_text(FAULTY.strip().removesuffix(")") + checked)
+    place = f"mine.py, line {len(path.read_text().splitlines()) - 1}"
+    findings = list(examine(str(path)))
+    first, second, *_ = (number for number, one in enumerate(findings) if one.fault)
+    assert "AttributeError" in findings[first].fault
+    assert findings[second].fault == findings[first].fault
+    assert str(findings[first]).endswith(f"'no_such_field' ({place})")
+    lines = written(findings[second], findings[:second]).splitlines()
+    assert lines[0].startswith(f"FAILS  {path}  {findings[second].check}: ")
+    assert lines[1:] == [f"       the same fault as {findings[first].check}"]
 
 
 @pytest.mark.parametrize(

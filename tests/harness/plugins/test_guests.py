@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness import plugins
+from harness.errors import UserError
 from harness.planning.parse import Tasks, parse_tasks
 
 Command = Callable[..., Any]
@@ -192,3 +193,14 @@ def test_a_benchmark_of_an_entry_point_alone_runs_to_its_table(
     done = program(tmp_path, "run", "--methods", "base", "--tasks", "theirs", *SHORT)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("theirs, protocol")
+
+
+def test_a_fault_that_the_harness_finds_in_a_file_is_placed_in_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "legs.py"
+    call = 'benchmark = benchmark_from(__file__, "legs.json", kind="numeric")'
+    path.write_text(
+        f'"""Legs: of animals."""\nfrom tasks.from_file import benchmark_from\n{call}\n'
+    )
+    name = plugins.add("tasks", path)
+    with pytest.raises(UserError, match=r"not 'numeric'\. \(legs\.py, line 3\)$"):
+        plugins.benchmark(name)
