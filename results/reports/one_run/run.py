@@ -8,6 +8,11 @@ from results.analysis.metrics import metric
 from results.record import PeakMemory, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
+from results.reports.one_run.command import whole
+
+COMMAND = "command"
+WIDTH = 100
+"""Columns of the command."""
 
 MEMORY = ("allocated", "reserved")
 
@@ -25,7 +30,10 @@ def markdown(run: Run) -> str:
         "Nondeterministic kernels": indent("\n".join(run.nondeterministic_kernels), "    "),
         "Spec": _facts(run.spec),
         "Environment": _facts(run.environment),
-        "Provenance": _facts(run.provenance),
+        "Provenance": _facts(
+            {name: one for name, one in run.provenance.items() if name != COMMAND}
+        ),
+        "Command": whole(run.provenance.get(COMMAND, ()), WIDTH),
     }
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
 

@@ -1,6 +1,5 @@
 """One run on one screen: what it is, where it is, how it went, its scores and flags."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
@@ -9,6 +8,7 @@ from results.analysis.metrics import metric
 from results.record import POOLED, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
+from results.reports.one_run.command import brief
 
 LINES = 30
 WIDTH = 100
@@ -61,22 +61,23 @@ def _reason(run: Run) -> list[str]:
 
 
 def _facts(run: Run) -> Iterator[str]:
-    command = run.provenance.get("command", ())
     facts = {
-        "run": run.run_id,
-        "status": f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}",
-        "folder": run.folder,
-        "command": shlex.join(command),
-        "protocol": prose.how(run.protocol, run.conditions),
-        "data": "; ".join(run.marks),
-        "loss": _loss(run),
-        "size": _size(run),
+        "run": [run.run_id],
+        "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
+        "folder": _short(run.folder),
+        "command": brief(run.provenance.get("command", ()), WIDTH - NAMES, MOST_FACT),
+        "protocol": _short(prose.how(run.protocol, run.conditions), MOST_CONDITIONS),
+        "data": _short("; ".join(run.marks)),
+        "loss": _short(_loss(run)),
+        "size": _short(_size(run)),
     }
-    for name, value in facts.items():
-        most = MOST_CONDITIONS if name == "protocol" else MOST_FACT
-        parts = _capped(wrap(value, WIDTH - NAMES, break_on_hyphens=False), most)
+    for name, parts in facts.items():
         for part, label in zip(parts, [name, *[""] * len(parts)], strict=False):
             yield f"{label:{NAMES}}{part}"
+
+
+def _short(text: str, most: int = MOST_FACT) -> list[str]:
+    return _capped(wrap(text, WIDTH - NAMES, break_on_hyphens=False), most)
 
 
 def _time(seconds: Mapping[str, float]) -> str:

@@ -1,6 +1,10 @@
 """One run in full."""
 
+import shlex
 from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from results.record import POOLED, Run, Score
 from results.reports.one_run.run import markdown
@@ -58,6 +62,27 @@ def test_a_run_that_failed_at_once_shows_its_whole_reason_and_no_empty_section(m
     assert "## Scores" not in text
     assert "## Flags" not in text
     assert "## Time" not in text
+
+
+@given(words=st.lists(st.text(st.characters(exclude_characters="\n")), min_size=1))
+def test_the_command_is_whole_and_a_shell_reads_it_back(make: Make, words: list[str]) -> None:
+    text = markdown(make(provenance={"command": words, "tries": 2}))
+    pasted = text.partition("## Command\n\n")[2]
+    # The shell's own rule for a line that goes on (POSIX, 2.2.1), then its words.
+    assert shlex.split(pasted.replace("\\\n", "")) == words
+    assert "provenance" not in pasted
+    assert "    tries = 2\n" in text
+
+
+def test_the_command_is_broken_before_options_only(make: Make) -> None:
+    methods = ",".join(f"lora[r={n}]" for n in range(12))
+    words = ["harness", "run", "--methods", methods, "--tasks", "gsm8k", "--limit", "2"]
+    lines = markdown(make(provenance={"command": words})).splitlines()
+    assert lines[-3:] == [
+        "    harness run \\",
+        f"        --methods '{methods}' \\",
+        "        --tasks gsm8k --limit 2",
+    ]
 
 
 def test_memory_is_shown_by_phase_and_kernels_by_name(make: Make) -> None:

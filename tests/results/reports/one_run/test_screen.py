@@ -51,6 +51,19 @@ def test_a_diverged_run_says_so_and_promises_no_answers(make: Make) -> None:
     assert "harness items" not in lines
 
 
+def test_a_long_command_is_cut_at_whole_options(make: Make) -> None:
+    options = [word for n in range(20) for word in ("--set", f"train.field_{n}={n}")]
+    (first, second) = [
+        line[10:]
+        for line in screen(make(provenance={"command": ["harness", "run", *options]})).splitlines()
+        if "--set" in line
+    ]
+    # By hand: the head has 11 characters, an option with its space 22, the end with its space 24.
+    # Two lines of 90 hold 11 + 6 * 22 + 24 = 167, and not 189.
+    assert first.startswith("harness run --set train.field_0=0 --set train.field_1=1")
+    assert second.endswith("--set train.field_5=5 ... and 14 more options")
+
+
 def test_what_a_table_of_eight_benchmarks_shows_fits_the_screen_whole(make: Make) -> None:
     run = make(
         correct={f"benchmark-{n}": n for n in range(8)},
