@@ -14,7 +14,9 @@ def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
     log = folder.end_of_log() if run.status == "failed" else ""
+    record = folder.train_record()
+    training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
     if not in_full:
-        return Report(screen(run, log), run)
+        return Report(screen(run, log, training), run)
     end = f"\n\n## End of {folder.log}\n\n{log}" if log else ""
-    return Report(markdown(run) + end, run)
+    return Report(markdown(run, training) + end, run)

@@ -152,7 +152,7 @@ class Stages:
     def training(
         self, model: Any, tokenizer: PreTrainedTokenizerBase
     ) -> tuple[Training, dict[str, int]]:
-        """Encode the rows to train and to validate on; count those that were cut or dropped.
+        """Encode the rows to train and to validate on; count them, and those cut or dropped.
 
         Raises:
             ValueError: Too few rows have an answer within the limit of tokens.
@@ -172,6 +172,7 @@ class Stages:
         else:
             count = min(recipe.validation_rows, len(examples) // 10)
             examples, validation = hold_out(examples, count, spec.seeds.split)
+        counts |= {"trained_rows": len(examples), "validated_rows": len(validation)}
         pad, seeds = encode.pad_token(tokenizer), spec.seeds
         return (
             Training(

@@ -130,7 +130,7 @@ class TrainRecord(FileValue):
     """What the training came to; written when the adapter is saved."""
 
     rows: int
-    """Rows trained on."""
+    """Training rows with an answer within the limit of tokens, before some are held out."""
     cut: int
     """Rows that were cut at the limit of tokens."""
     dropped: int
@@ -147,6 +147,10 @@ class TrainRecord(FileValue):
     """Speed of the training phase."""
     peak_memory: PeakMemory = {}
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
+    trained_rows: int | None = None
+    """Rows trained on; null in folders of before it was kept."""
+    validated_rows: int | None = None
+    """Rows that the validation loss is of; null in folders of before it was kept."""
 
 
 class Generation(FileValue):

@@ -75,12 +75,22 @@ def test_a_result_holds_what_a_reader_asks_for(place: Path) -> None:
         assert training
         assert training.rows == 40
         assert training.steps == 36 // 4  # 40 rows less a tenth, by 4
+        assert (training.trained_rows, training.validated_rows) == (36, 4)
         headline = {one["benchmark"]: one for one in result["scores"] if one["headline"]}
         assert list(headline) == list(BENCHMARKS)
         for name, one in headline.items():
             verdicts = lines(folder / "verdicts" / f"{name}.jsonl")
             right = sum(verdict["correct"]["llm-adapters"] for verdict in verdicts)
             assert (one["metric"], one["value"], one["n"]) == ("accuracy", right / 3, 3)
+
+
+def test_how_many_rows_chose_the_adapter_is_shown(harness: Command, place: Path) -> None:
+    folder = folders(place)[0]
+    card = (folder / "adapter" / "README.md").read_text()
+    for text in (card, harness(place, "show", str(folder), "--all").stdout):
+        assert "    trained_rows = 36\n    validated_rows = 4\n" in text
+    screen = harness(place, "show", str(folder)).stdout
+    assert "nats per token of 4 validation rows, the lowest reached; trained on 36 rows\n" in screen
 
 
 def test_the_same_command_again_runs_nothing_and_says_so(harness: Command, place: Path) -> None:

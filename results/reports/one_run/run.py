@@ -17,13 +17,14 @@ WIDTH = 100
 MEMORY = ("allocated", "reserved")
 
 
-def markdown(run: Run) -> str:
-    """Write one run, all that is stored of it."""
+def markdown(run: Run, training: Mapping[str, Any] | None = None) -> str:
+    """Write one run, all that is stored of it, and what its training came to."""
     sections = {
         f"Run {run.run_id}": _facts(_identity(run)),
         "Scores": _scores(run.scores),
         "Flags": indent("\n".join(run.flags), "    "),
         "Signatures": _facts(_signatures(run.scores)),
+        "Training": _facts(training or {}),
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
         "GPU memory": _memory(run.peak_memory),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
+from typing import Any
 
 from results.analysis.averages import averages, finite
 from results.analysis.metrics import metric
@@ -22,14 +23,15 @@ NAMES = 10
 """Columns of the names of facts."""
 
 
-def screen(run: Run, log: str = "") -> str:
+def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -> str:
     """Write a run in at most `LINES` lines of `WIDTH` columns.
 
     Args:
         run: The run; of a failed one the reason comes first.
         log: What the worker printed; its end fills the screen of a failed run.
+        training: What the training came to, such as the rows that were held out.
     """
-    lines = [_title(run), *_reason(run), *_facts(run)]
+    lines = [_title(run), *_reason(run), *_facts(run, training or {})]
     end = ["", _end(run)]
     flags = [f"- {flag}" for flag in run.flags]
     room = LINES - len(lines) - len(end)
@@ -60,7 +62,7 @@ def _reason(run: Run) -> list[str]:
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
-def _facts(run: Run) -> Iterator[str]:
+def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
     facts = {
         "run": [run.run_id],
         "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
@@ -68,7 +70,7 @@ def _facts(run: Run) -> Iterator[str]:
         "command": brief(run.provenance.get("command", ()), WIDTH - NAMES, MOST_FACT),
         "protocol": _short(prose.how(run.protocol, run.conditions), MOST_CONDITIONS),
         "data": _short("; ".join(run.marks)),
-        "loss": _short(_loss(run)),
+        "loss": _short(_loss(run, training)),
         "size": _short(_size(run)),
     }
     for name, parts in facts.items():
@@ -87,10 +89,14 @@ def _time(seconds: Mapping[str, float]) -> str:
     return f"{seconds.get('wall', 0.0):.1f} s" + (f" ({said})" if said else "")
 
 
-def _loss(run: Run) -> str:
+def _loss(run: Run, training: Mapping[str, Any]) -> str:
     if run.validation_loss is None:
         return ""
-    return f"{run.validation_loss:.4f} nats per token of the validation rows, the lowest reached"
+    which, trained = "the validation rows", ""
+    if "validated_rows" in training:  # folders of before do not say
+        which = f"{training['validated_rows']} validation rows"
+        trained = f"; trained on {training['trained_rows']} rows"
+    return f"{run.validation_loss:.4f} nats per token of {which}, the lowest reached{trained}"
 
 
 def _size(run: Run) -> str:

@@ -37,6 +37,13 @@ def test_a_finished_run_shows_what_where_how_scores_and_flags(make: Make) -> Non
         assert line in lines, "\n".join(lines)
 
 
+def test_rows_of_training_are_counted_where_the_folder_says_how_many(make: Make) -> None:
+    run, known = make(validation_loss=0.5), {"trained_rows": 54, "validated_rows": 6}
+    counted = "of 6 validation rows, the lowest reached; trained on 54 rows"
+    assert counted in screen(run, "", known)
+    assert counted not in screen(run, "", {"rows": 60})
+
+
 def test_a_failed_run_begins_with_its_reason_and_ends_with_its_log(make: Make) -> None:
     failed = make(status="failed", reason="OSError: no such file\nat all", scores=(), seconds={})
     lines = screen(failed, "\n".join(map(str, range(99)))).splitlines()
