@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from results.analysis.table import Table
 
@@ -14,11 +15,21 @@ RunKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
+class _Run:
+    """A run with its flags, and where it stands."""
+
+    group: str
+    method: str
+    backbone: str
+    tables: tuple[str, ...]
+    flags: Sequence[str]
+
+
+@dataclass(frozen=True)
 class _Flag:
     """One flag of one run; `kind` is its text without the numbers, cut where they stood."""
 
     run: RunKey
-    method: str
     benchmark: tuple[str, str] | None
     """Group and name; None for a flag of the training."""
     kind: tuple[str, ...]
@@ -29,19 +40,18 @@ def summed_up(tables: Sequence[Table], titled: Callable[[str], str] = str) -> tu
     """Sum up the flags of all runs of some tables, a run that is in several of them once.
 
     A line looks like "cut at the limit: 60 to 100 % on 7 of 7 sets, in 8 of 8 runs". It names
-    sets and methods where they are few and not all, as `titled` writes them.
+    sets, methods, backbones and tables where they are few and not all, as `titled` writes them.
     """
-    sets, runs, methods = _sets(tables), _runs(tables), set[str]()
+    sets, runs = _sets(tables), _runs(tables)
     flags: dict[tuple[str, ...], list[_Flag]] = {}
-    for key, (group, label, texts) in runs.items():
-        methods.add(label)
-        for text in texts:
-            flag = _flag(key, group, label, text, sets)
+    for key, run in runs.items():
+        for text in run.flags:
+            flag = _flag(key, run.group, text, sets)
             flags.setdefault(flag.kind, []).append(flag)
     return tuple(
         f"{_ranges(found)}{_on(found, sets, titled)}, "
         f"in {_of({flag.run for flag in found}, runs)} runs"
-        f"{_names([flag.method for flag in found], methods, titled)}"
+        f"{_where([runs[flag.run] for flag in found], [*runs.values()], titled)}"
         for found in flags.values()
     )
 
@@ -50,26 +60,28 @@ def _sets(tables: Sequence[Table]) -> set[tuple[str, str]]:
     return {(table.conditions.group, name) for table in tables for name in table.benchmarks}
 
 
-def _runs(tables: Sequence[Table]) -> dict[RunKey, tuple[str, str, Sequence[str]]]:
-    """Give group, label and flags of each run; two environments may have runs of one id."""
-    return {
-        (table.conditions.environment_id, run_id): (table.conditions.group, row.label, flags)
-        for table in tables
-        for block in table.blocks
-        for row in block.rows
-        for run_id, flags in row.flags.items()
-    }
+def _runs(tables: Sequence[Table]) -> dict[RunKey, _Run]:
+    """Find all runs; two environments may have runs of one id."""
+    found: dict[RunKey, _Run] = {}
+    for number, table in enumerate(tables, 1):
+        name = f"table {number}: {table.conditions.group}"
+        for block in table.blocks:
+            for row in block.rows:
+                for run_id, flags in row.flags.items():
+                    key = (table.conditions.environment_id, run_id)
+                    run = _Run(table.conditions.group, row.label, block.backbone, (), flags)
+                    before = found.get(key, run).tables
+                    found[key] = replace(run, tables=(*before, name))
+    return found
 
 
-def _flag(
-    run: RunKey, group: str, label: str, text: str, sets: Collection[tuple[str, str]]
-) -> _Flag:
+def _flag(run: RunKey, group: str, text: str, sets: Collection[tuple[str, str]]) -> _Flag:
     name, _, rest = text.partition(": ")
     benchmark = (group, name) if (group, name) in sets else None
     # Which answer is always given is no kind of its own.
     what = _ANSWER.sub(r": \1", rest if benchmark else text)
     numbers = tuple(map(float, _NUMBER.findall(what)))
-    return _Flag(run, label, benchmark, tuple(_NUMBER.split(what)), numbers)
+    return _Flag(run, benchmark, tuple(_NUMBER.split(what)), numbers)
 
 
 def _ranges(found: Sequence[_Flag]) -> str:
@@ -99,8 +111,29 @@ def _of(some: Collection[object], everything: Collection[object]) -> str:
     return f"{len(some)} of {len(everything)}"
 
 
+def _where(having: Sequence[_Run], runs: Sequence[_Run], titled: Callable[[str], str]) -> str:
+    """Name in brackets the methods, the backbones and the tables that have a flag."""
+    parts = (
+        _few([one.method for one in having], [one.method for one in runs], titled),
+        _few([one.backbone for one in having], [one.backbone for one in runs], str, "on "),
+        _few(chain(*(one.tables for one in having)), [*chain(*(one.tables for one in runs))]),
+    )
+    named = "; ".join(filter(None, parts))
+    return f" ({named})" if named else ""
+
+
 def _names(having: Iterable[str], everything: Collection[str], titled: Callable[[str], str]) -> str:
     """Name them in brackets if they are few and not all."""
+    named = _few(having, everything, titled)
+    return f" ({named})" if named else ""
+
+
+def _few(
+    having: Iterable[str],
+    everything: Collection[str],
+    titled: Callable[[str], str] = str,
+    before: str = "",
+) -> str:
     names = sorted(set(having))
     few = len(names) <= MOST_NAMES and len(names) < len(set(everything))
-    return f" ({', '.join(map(titled, names))})" if few else ""
+    return before + ", ".join(map(titled, names)) if few else ""

@@ -269,7 +269,7 @@ def test_latex_calls_methods_and_benchmarks_by_their_titles_in_notes_too(make: M
     titles = {"ia3": "IA3", "lora": "LoRA", "aqua": "AQuA"}
     text = render(tables(runs), "latex", Layout(titles=titles)).replace("\\", "")
     assert "other, no run of IA3." in text
-    assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3)" in text
+    assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3; on tiny)" in text
     assert not re.search("ia3|aqua|lora", text)
 
 

@@ -73,3 +73,21 @@ def test_a_comparison_sums_up_the_flags_of_its_two_methods(make: Make) -> None:
         "a 3 % on 1 of 1 sets, in 2 of 4 runs (a)",
         "b 3 % on 1 of 1 sets, in 2 of 4 runs (b)",
     )
+
+
+def test_backbones_and_tables_are_named_where_not_all_have_the_flag(make: Make) -> None:
+    flagged = make("a", seed=1, flags=("gsm8k: empty: 3 %",))
+    runs = [
+        *(flagged, make("a", seed=1, backbone="llama")),
+        *(make("a", seed=1, backbone=name, setting="b", minute=1) for name in ("tiny", "llama")),
+    ]
+    found = tables(runs)
+    (number,) = (n for n, one in enumerate(found, 1) if one.conditions.setting == "setting-a")
+    assert summed_up(found) == (
+        f"empty: 3 % on 1 of 1 sets, in 1 of 4 runs (on tiny; table {number}: math)",
+    )
+
+
+def test_a_table_is_not_named_where_all_tables_have_the_flag(make: Make) -> None:
+    runs = [make(setting=name, flags=("gsm8k: empty: 3 %",)) for name in "ab"]
+    assert summed_up(tables(runs)) == ("empty: 3 % on 1 of 1 sets, in 2 of 2 runs",)
