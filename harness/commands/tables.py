@@ -67,7 +67,7 @@ def table(
     else:
         found = of_finished(store_place, tasks, **choices)
     if name == "latex":
-        layout = replace(layout, titles=titles(found))
+        layout = replace(layout, titles=titles(found, _runs(store_place, tasks)))
     return formats.render(found, name, layout)
 
 

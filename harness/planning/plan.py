@@ -105,7 +105,12 @@ def _of_group(
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
-            provenance=method.provenance.model_copy(update={"command": request.command}),
+            provenance=method.provenance.model_copy(
+                update={
+                    "command": request.command,
+                    "titles": own_titles(method.spec.name, tasks.tests),
+                }
+            ),
             files=(*own_files("methods", [method.spec.name]), *benchmark_files),
             gpu=gpu,
         )
@@ -142,6 +147,16 @@ def own_files(kind: Literal["methods", "tasks"], names: Iterable[str]) -> tuple[
         for name in names
         if (path := plugins.named_file(kind, name))
     )
+
+
+def own_titles(method: str, benchmarks: Iterable[str]) -> dict[str, str]:
+    """Give the titles of the method and the benchmarks that the user gave by path."""
+    found = {name: plugins.benchmark(name).title for name in _by_path("tasks", benchmarks)}
+    return found | {name: plugins.method(name).title for name in _by_path("methods", [method])}
+
+
+def _by_path(kind: plugins.Kind, names: Iterable[str]) -> list[str]:
+    return [name for name in names if plugins.named_file(kind, name)]
 
 
 def _absolute(path: Path | None) -> str | None:

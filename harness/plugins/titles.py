@@ -3,14 +3,20 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from harness import plugins
 from results.analysis.table import Table
+from results.record import Run
 
 
-def titles(tables: Iterable[Table]) -> dict[str, str]:
-    """Give the titles of all names in some tables, as far as they are known."""
-    return {
+def titles(tables: Iterable[Table], runs: Iterable[Run] = ()) -> dict[str, str]:
+    """Give the titles of all names in some tables, as far as they are known.
+
+    Runs know the titles of what the user gave by path; of two of one name, the newest.
+    """
+    of_runs = [run.provenance.get("titles", {}) for run in runs]
+    return dict(chain(*(one.items() for one in reversed(of_runs)))) | {
         name: found
         for kind, name in dict.fromkeys(_names(tables))
         if name in plugins.names(kind) and (found := title(kind, name))

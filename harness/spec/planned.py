@@ -74,6 +74,8 @@ class Provenance(BaseModel):
         own: The fields that were set for this method.
         tries: How many recipes the choice is made from.
         command: The words of the command line that asked for the run; none in older folders.
+        titles: What a paper calls the method and the benchmarks that the user gave by path, by
+            name; none in older folders.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,6 +84,7 @@ class Provenance(BaseModel):
     own: dict[str, Any] = Field(default_factory=dict)
     tries: int = 1
     command: tuple[str, ...] = ()
+    titles: dict[str, str] = Field(default_factory=dict)
 
 
 class PluginFile(BaseModel):

@@ -269,6 +269,7 @@ def test_how_a_recipe_was_chosen_is_kept_with_the_run(harness: Command, own: Pat
     chosen = {RunFolder(f).spec()["train"]["lr"]: RunFolder(f).head() for f in folders(own)}
     provenance = dict(chosen[2e-4].provenance)
     command = provenance.pop("command")
+    assert provenance.pop("titles") == {}  # nothing was given by path
     assert provenance == {"chosen": "for this method", "own": {"lr": 2e-4}, "tries": 1}
     assert command[:4] == ["harness", "run", "--methods", OWN[2]]
     shown = harness(own, "show", chosen[2e-4].run_id, "--all").stdout

@@ -67,6 +67,10 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
     assert "| tiny     | tanh_lora[r=8] |" in done.stdout
     assert done.stdout.startswith("zoo, protocol")
 
+    paper = program(tmp_path, "table", "--format", "latex").stdout
+    assert "Tanh LoRA (r=8)" in paper
+    assert r"\caption{Zoo, protocol" in paper
+
     (run,) = (tmp_path / "runs").iterdir()
     rerun = program(tmp_path, "rerun", run.name)
     assert (rerun.returncode, "equal to the last bit" in rerun.stdout) == (0, True), rerun.stderr
