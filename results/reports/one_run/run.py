@@ -12,8 +12,13 @@ from results.reports.markdown_table import markdown_table
 MEMORY = ("allocated", "reserved")
 
 
-def markdown(run: Run) -> str:
-    """Write one run, all that is stored of it."""
+def markdown(run: Run, files: Mapping[str, str] | None = None) -> str:
+    """Write one run, all that is stored of it.
+
+    Args:
+        run: The run.
+        files: The user's own files that it ran, each with where its copy is.
+    """
     sections = {
         f"Run {run.run_id}": _facts(_identity(run)),
         "Scores": _scores(run.scores),
@@ -26,6 +31,9 @@ def markdown(run: Run) -> str:
         "Spec": _facts(run.spec),
         "Environment": _facts(run.environment),
         "Provenance": _facts(run.provenance),
+        "Own files": indent(
+            "\n".join(f"{path}, copy: {copy}" for path, copy in (files or {}).items()), "    "
+        ),
     }
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
 
