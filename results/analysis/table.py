@@ -9,6 +9,7 @@ from results.analysis.notes import notes, reason
 from results.analysis.ranking import Candidate, Cell, cells, unranked
 from results.analysis.runs.costs import Costs, costs
 from results.analysis.runs.recipes import Choice
+from results.analysis.runs.sources import versioned
 from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
@@ -84,7 +85,7 @@ def tables(
     """
     return [
         _chosen(comparable, shown) if choose else _table(comparable, shown)
-        for comparable in comparables(runs, own_recipes or choose)
+        for comparable in versioned(comparables(runs, own_recipes or choose))
         for shown in _columns(comparable, clean)
     ]
 
