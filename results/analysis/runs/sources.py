@@ -1,9 +1,12 @@
 """Which version of its method a run is of: the first digits of the hash of the method's source."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from results.analysis.runs import backbones
+from results.analysis.runs.recipes import is_trained, without_recipe
+from results.analysis.runs.unfinished import setting_of
 from results.analysis.series import Comparable, Series
 from results.record import Run
 
@@ -37,23 +40,37 @@ def several(runs: Iterable[Run]) -> set[Method]:
     return {method for method, found in versions.items() if len(found - {""}) > 1}
 
 
-def versioned(found: Sequence[Comparable]) -> list[Comparable]:
-    """Name the version in the rows of methods of which several versions are shown."""
-    rows = [
-        one for comparable in found for family in comparable.backbones.values() for one in family
-    ]
-    more = several(row.newest for row in rows)
+def versioned(found: Sequence[Comparable], stored: Sequence[Run] = ()) -> list[Comparable]:
+    """Name the version in the rows of methods of which several versions are shown.
 
-    def labelled(row: Series) -> Series:
-        return replace(row, label=with_version(row.label, row.newest, more))
+    Those of the runs `stored` that would be in a row, were they not of another version of its
+    method, are left out of it.
+    """
+    families = [family for comparable in found for family in comparable.backbones.values()]
+    shown = several(row.newest for family in families for row in family)
+    places = defaultdict(list)
+    for run in stored:
+        if run.status == "finished" and is_trained(run):
+            places[_place(run)].append(run)
+
+    def told(row: Series) -> Series:
+        besides = [run for run in places[_place(row.newest)] if run.series != row.newest.series]
+        others = {run.run_id: run for run in [*row.left_out, *besides]}
+        label = with_version(row.label, row.newest, shown)
+        return replace(row, label=label, left_out=tuple(others.values()))
 
     return [
         replace(
-            one,
-            backbones={name: tuple(map(labelled, rows)) for name, rows in one.backbones.items()},
+            one, backbones={name: tuple(map(told, rows)) for name, rows in one.backbones.items()}
         )
         for one in found
     ]
+
+
+def _place(run: Run) -> Hashable:
+    """Tell which row of which table a run is in."""
+    label = without_recipe(run.method)
+    return *setting_of(run), run.extraction, backbones.identity(run), label, run.recipe
 
 
 def _method(run: Run) -> Method:

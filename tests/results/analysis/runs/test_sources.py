@@ -79,3 +79,19 @@ def test_a_version_that_ran_before_another_is_compared_by_its_name(run: Make) ->
     lora = run(V1, "lora", correct={"gsm8k": 50})
     (comparison,) = compare([*tanh, lora], "lora", "tanh@1111")
     assert comparison.contrasts[0].difference == pytest.approx(0.4)
+
+
+def test_what_was_asked_for_is_shown_and_later_versions_in_the_store_are_named(run: Make) -> None:
+    asked = run(V1)
+    later = [run(V2, seed=seed, minute=seed) for seed in (1, 2)]
+    elsewhere = [
+        run(V2, recipe="another"),
+        run(V2, backbone="another"),
+        run(V2, setting="another"),
+        run(V2, "tanh[r=4]"),
+        run(V2, status="failed", scores=()),
+        run(V1, seed=2),
+    ]
+    found = tables([asked], stored=[*later, *elsewhere, asked])
+    assert notes(found) == ["version @11111111; runs of another version left out: 2 of @22222222"]
+    assert labels(found) == ["tanh"]
