@@ -25,7 +25,7 @@ def unknown(
     """Describe a name that is not one of the known ones, and suggest the one that is meant.
 
     The suggestion ignores case and the section of a setting, and knows synonyms. It may be one of
-    `also`, names of another kind, which are not listed.
+    `also`, names of another kind or files, which are not listed.
 
     >>> print(unknown("method", "LoRRA", ["dypam", "lora"]))
     'LoRRA' is not a known method. Did you mean 'lora'?
@@ -53,11 +53,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     ('r', None)
     >>> nearest("lroa", ["lora", "rosa"])  # which difflib finds equally near
     'lora'
+    >>> nearest("legs", ["logs", "legs.py"])
+    'legs.py'
     """
     by_lower = {one.lower(): one for one in sorted(known)}
     by_field = {lower.rpartition(".")[2]: one for lower, one in by_lower.items()}
     field = name.lower().rpartition(".")[2]
-    for spelling in (name.lower(), field, SYNONYMS.get(field, field)):
+    for spelling in (name.lower(), field, SYNONYMS.get(field, field), f"{name.lower()}.py"):
         if found := by_lower.get(spelling) or by_field.get(spelling):
             return found
     swapped = [one for one in _swapped(name.lower()) if one in by_lower]

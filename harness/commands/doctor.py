@@ -113,7 +113,8 @@ def _method(wanted: str) -> "Method":
         return plugins.method(plugins.add("methods", Path(wanted)))
     if wanted not in plugins.names("methods") and not wanted.startswith(plugins.OF_PEFT):
         hint = "Or give the path of a method's file, or `all`."
-        raise UserError(unknown("method", wanted, plugins.names("methods"), hint))
+        known, files = plugins.names("methods"), plugins.files_here()
+        raise UserError(unknown("method", wanted, known, hint, also=files))
     return plugins.method(wanted)
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from harness import backbones, plugins
 from harness.commands import named
+from harness.commands.copies import with_copies
 from harness.commands.items import read
 from harness.commands.report import Report
 from harness.commands.run import INTERRUPTED
@@ -48,6 +49,7 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
     parent.mkdir(parents=True, exist_ok=True)
     try:
         with TemporaryDirectory(dir=parent, prefix=f".rerun-{planned.spec.run_id}-") as room:
+            planned = _checked(with_copies(planned, before, Path(room)))
             after = _run(planned, before.environment(), Path(room))
             found = _compared(planned, before, after, kept)
             if kept:
@@ -59,7 +61,7 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
 
 
 def _planned(folder: RunFolder) -> PlannedRun:
-    """Read the planned run of a finished folder, and check that it can be made again."""
+    """Read the planned run of a finished folder."""
     if folder.format == 1:
         raise UserError(
             f"{folder.path}: written in format 1, by a version with other specs. "
@@ -83,7 +85,11 @@ def _planned(folder: RunFolder) -> PlannedRun:
         ) from error
     if planned.spec.run_id != folder.head().run_id:
         raise UserError(f"{folder.path}: spec.json is not the spec of {folder.head().run_id}.")
-    planned = _here(planned)
+    return _here(planned)
+
+
+def _checked(planned: PlannedRun) -> PlannedRun:
+    """Check that all that a run needs is what it was."""
     for file in planned.files:
         named_files.check(file.texts)
         plugins.add(file.kind, Path(file.path))

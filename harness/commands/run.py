@@ -54,13 +54,19 @@ class Done:
 
     Attributes:
         planned: The runs that it stands for, in its order.
-        attempts: Their stored attempts, newest first.
+        stored: All stored attempts, those at other runs too, newest first.
         summary: How many ended in which way.
     """
 
     planned: Sequence[PlannedRun]
-    attempts: Sequence[Run]
+    stored: Sequence[Run]
     summary: schedule.Summary
+
+    @cached_property
+    def attempts(self) -> list[Run]:
+        """The stored attempts at these runs, newest first."""
+        ids = {run.spec.run_id for run in self.planned}
+        return [run for run in self.stored if run.run_id in ids]
 
     @cached_property
     def finished(self) -> tuple[Run, ...]:
@@ -78,7 +84,10 @@ class Done:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables of these runs alone, group by group in the order of the request."""
+        """The tables of these runs alone, group by group in the order of the request.
+
+        A note counts the runs of other versions of a method.
+        """
         own = any(run.provenance.own for run in self.planned)
         tried = any(run.provenance.tries > 1 for run in self.planned)
         found = [
@@ -88,6 +97,7 @@ class Done:
                 [run for run in marked(self.attempts) if run.group == group],
                 own_recipes=own,
                 choose=tried,
+                stored=self.stored,
             )
         ]
         return compared(found)
@@ -120,8 +130,7 @@ def carry_out(request: Request, store_place: str, root: Path, executor: str, sha
     store = Store(store_place)
     with make(local_slots(share.slots, gpus, share.per_gpu)) as running:
         summary = schedule.run(planned, store, root.resolve(), running)
-    ids = {run.spec.run_id for run in planned}
-    return Done(planned, [run for run in store.runs() if run.run_id in ids], summary)
+    return Done(planned, store.runs(), summary)
 
 
 def preview(request: Request, store_place: str, executor: str, share: Share) -> str:

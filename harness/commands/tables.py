@@ -1,5 +1,6 @@
 """`harness table`, `compare` and `history`: what the store holds about many runs."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -125,8 +126,8 @@ def compare(
     store_place: str, tasks: str | None, first: str, second: str, *, own_recipes: bool
 ) -> Report:
     """Compare two methods: differences, their intervals, Welch's test."""
-    runs = _runs(store_place, tasks)
-    comparisons = pairwise_analysis.compare(runs, first, second, own_recipes=own_recipes)
+    runs, named = _runs(store_place, tasks), (without_path(first), without_path(second))
+    comparisons = pairwise_analysis.compare(runs, *named, own_recipes=own_recipes)
     return Report(pairwise_report.markdown(comparisons), comparisons)
 
 
@@ -162,7 +163,17 @@ def _runs(
     store_place: str, tasks: str | None, method: str | None = None, backbone: str | None = None
 ) -> list[Run]:
     runs = marked(Reader(store_place).runs())
-    return select(runs, split_names(tasks or ""), _only(method), _only(backbone))
+    names = map(without_path, split_names(tasks or ""))
+    return select(runs, list(names), _only(method and without_path(method)), _only(backbone))
+
+
+def without_path(name: str) -> str:
+    """Name a method or a benchmark that is given by the path of its file, as `run` takes it.
+
+    >>> without_path("my/tanh_lora.py[r=4]"), without_path("zoo.py"), without_path("lora[r=4]")
+    ('tanh_lora[r=4]', 'zoo', 'lora[r=4]')
+    """
+    return re.sub(r"^(?:[^:\[]*/)?([^/:\[]+)\.py(?=[:\[]|$)", r"\1", name)
 
 
 def _only(name: str | None) -> list[str]:

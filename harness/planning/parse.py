@@ -161,7 +161,7 @@ def parse_method(text: str) -> MethodRequest:
             "Any other tuner of PEFT: peft:TYPE. A method of your own: the path of its file, such "
             "as my/method.py; see methods/README.md"
         )
-        raise UserError(unknown("method", name, known, hint))
+        raise UserError(unknown("method", name, known, hint, also=plugins.files_here()))
     return MethodRequest(name, values, variant or None, own)
 
 
@@ -230,7 +230,9 @@ def task_names(text: str) -> list[str]:
     known = [*plugins.names("groups"), *plugins.names("tasks")]
     wrong = [name for name in wanted if name not in known]
     if wrong or not wanted:
-        raise UserError("\n".join(unknown("task", name, known) for name in wrong or [text]))
+        files = plugins.files_here()
+        told = (unknown("task", name, known, also=files) for name in wrong or [text])
+        raise UserError("\n".join(told))
     return wanted
 
 

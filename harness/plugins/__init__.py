@@ -70,6 +70,11 @@ def named_file(kind: Kind, name: str) -> Path | None:
     return named_files.of(kind).get(name)
 
 
+def files_here() -> list[str]:
+    """List the Python files of the current folder, one of which a user may mean."""
+    return sorted(path.name for path in Path().glob(f"*{FILE}"))
+
+
 def names(kind: Kind) -> list[str]:
     """List the plugins of a kind: files of the folder, entry points, and files of the user's."""
     return sorted(_files(kind) | _guests(kind))

@@ -34,13 +34,20 @@ def check(planned: Mapping[str, str]) -> None:
     Raises:
         UserError: One of them is not there, or not what it was.
     """
-    for path, digest in planned.items():
-        file = Path(path)
-        if not file.is_file() or sha256(file.read_bytes()).hexdigest() != digest:
-            raise UserError(
-                f"{path} is not what it was when the run was planned. Put it back, or rerun "
-                "the command to plan with it as it is."
-            )
+    for path in changed(planned):
+        raise UserError(
+            f"{path} is not what it was when the run was planned. Put it back, or rerun "
+            "the command to plan with it as it is."
+        )
+
+
+def changed(planned: Mapping[str, str]) -> list[str]:
+    """List the files that are gone, or not what they were when a run was planned."""
+    return [path for path, digest in planned.items() if _digest(Path(path)) != digest]
+
+
+def _digest(path: Path) -> str | None:
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
 def module_of(path: Path) -> ModuleType:

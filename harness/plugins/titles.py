@@ -50,4 +50,4 @@ def _names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
         yield "groups", table.conditions.group
         yield from (("tasks", column) for column in table.columns)
         for block in table.blocks:
-            yield from (("methods", re.split(r"[:\[]", row.label)[0]) for row in block.rows)
+            yield from (("methods", re.split(r"[:\[@]", row.label)[0]) for row in block.rows)

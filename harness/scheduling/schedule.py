@@ -56,6 +56,7 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
                 summary.diverged.append(one.spec.run_id)
         else:
             folder.create(*one.kept)
+            folder.copy(one.copies)
             todo.append((folder, one.name))
     if todo:
         _execute(todo, store, executor, summary)

@@ -1,5 +1,6 @@
 """A planned run: a spec, where its parts lie on this machine, and its memory and provenance."""
 
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -102,6 +103,18 @@ class PluginFile(BaseModel):
     path: str
     texts: dict[str, str]
 
+    @property
+    def copies(self) -> dict[str, str]:
+        """What the run folder calls its copy of each text, by path."""
+        file = Path(self.path)
+        place = Path(self.kind, file.stem)
+        return {one: str(place / Path(one).relative_to(file.parent)) for one in self.texts}
+
+
+def own_files(folder: RunFolder) -> tuple[PluginFile, ...]:
+    """Read which files the run of a folder was given by path, whatever its spec holds."""
+    return tuple(PluginFile(**one) for one in folder.places().get("files", ()))
+
 
 class PlannedRun(BaseModel):
     """A spec with all that one machine needs to run it.
@@ -190,6 +203,11 @@ class PlannedRun(BaseModel):
         """What `RunFolder.create` takes: head, spec, and where its parts lie."""
         places = self.model_dump(mode="json", exclude={"spec"})
         return self.head, self.spec.model_dump(mode="json"), places
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """What the run folder calls its copies of the user's files, by path."""
+        return {path: copy for file in self.files for path, copy in file.copies.items()}
 
     @classmethod
     def of(cls, folder: RunFolder) -> "PlannedRun":

@@ -63,6 +63,7 @@ def _has_adapter(folder: RunFolder) -> bool:
 
 def _about(spec: Spec, folder: RunFolder) -> card.About:
     name, backbone, record = spec.method.name, spec.backbone, folder.train_record()
+    file = _own(name, folder)
     ours = name in plugins.names("methods")
     words = _words(name) if ours else {}
     return card.About(
@@ -74,7 +75,17 @@ def _about(spec: Spec, folder: RunFolder) -> card.About:
         licences={data.title: _licence(data) for data in (spec.train_data, *spec.tests.values())},
         training=record.model_dump(include=TRAINING) if record else {},
         imports=_imports(name, config_of(spec, folder)["peft_type"]) if ours else (),
+        file=file.name if file else "",
     )
+
+
+def _own(name: str, folder: RunFolder) -> Path | None:
+    """Find the copy of a method that the user gave by path, and read it from there."""
+    place = folder.copies / "methods" / name / f"{name}{plugins.FILE}"
+    if not place.is_file():
+        return None
+    plugins.add("methods", place)
+    return place
 
 
 def _words(name: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 from results.analysis.averages import Overall, not_finite, overall
 from results.analysis.runs import backbones
 from results.analysis.runs.costs import Costs, costs
+from results.analysis.runs.sources import several, with_version
 from results.record import Run, Status
 
 
@@ -19,6 +20,8 @@ class Entry:
     run_id: str
     status: Status
     method: str
+    label: str
+    """The method, with its version where the entries are of several."""
     backbone: str
     group: str
     protocol: str
@@ -40,15 +43,20 @@ def history(newest_first: Iterable[Run]) -> list[Entry]:
     """Sum up attempts, in the order given."""
     runs = list(newest_first)
     names = backbones.names(runs)
-    return [_entry(run, names[backbones.identity(run)]) for run in runs]
+    more = several(runs)
+    return [
+        _entry(run, with_version(run.method, run, more), names[backbones.identity(run)])
+        for run in runs
+    ]
 
 
-def _entry(run: Run, backbone: str) -> Entry:
+def _entry(run: Run, label: str, backbone: str) -> Entry:
     return Entry(
         started=run.started,
         run_id=run.run_id,
         status=run.status,
         method=run.method,
+        label=label,
         backbone=backbone,
         group=run.group,
         protocol=run.protocol,

@@ -1,10 +1,12 @@
 """The notes of a table row: sentences on what is missing or left out."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from results.analysis.columns import Columns
 from results.analysis.ranking import Cell
+from results.analysis.runs.sources import version
 from results.analysis.series import Series, unique
 from results.record import Run
 
@@ -21,7 +23,7 @@ def notes(
     return (
         *_choice(series),
         *(gap for seed in sorted(seeds) if (gap := _gap(seed, series, cells, folds))),
-        *_earlier(series),
+        *_left_out(series),
         *shown.notes(),
         *_by_seed(series, shown.not_finite),
     )
@@ -72,9 +74,15 @@ def _gap(seed: int, series: Series, cells: Sequence[Cell], folds: Folds) -> str:
     return f"seed {seed} lacks {', '.join(lacking)}" if lacking else ""
 
 
-def _earlier(series: Series) -> Iterator[str]:
-    if series.left_out:
-        yield f"runs of an earlier version left out: {series.left_out}"
+def _left_out(series: Series) -> Iterator[str]:
+    """Count the runs of other versions, and name those as far as they are known."""
+    if not series.left_out:
+        return
+    counts = Counter(map(version, series.left_out))
+    shown = version(series.newest)
+    named = ", ".join(f"{count} of @{one}" if one else f"{count}" for one, count in counts.items())
+    of = f"version @{shown}; " if shown else ""
+    yield f"{of}runs of another version left out: {named}"
 
 
 def _by_seed(series: Series, found: Callable[[Run], Sequence[str]]) -> tuple[str, ...]:

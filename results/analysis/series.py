@@ -54,8 +54,8 @@ class Series:
     newest: Run
     by_seed: Mapping[int, Mapping[int | None, Run]]
     """Of each seed the run of each fold; the fold is None without cross-validation."""
-    left_out: int
-    """How many runs there are of earlier versions of the method."""
+    left_out: tuple[Run, ...]
+    """The finished runs of other versions of the method."""
     failed: Mapping[tuple[int, int | None], Run]
     """The run of each seed and fold that was begun and never finished."""
     choice: Choice | None = None
@@ -252,14 +252,13 @@ def _one_series(attempts: Sequence[Run]) -> Series:
     ]
     of_seeds = _grouped((run for run in current if run.status == "finished"), lambda run: run.seed)
     by_seed = {seed: _by_fold(of_seeds[seed]) for seed in sorted(of_seeds)}
-    kept = {run.run_id for by_fold in by_seed.values() for run in by_fold.values()}
-    earlier = {run.run_id for run in finished} - kept
+    others = {run.run_id: run for run in finished if run.series != newest.series}
     return Series(
         method=newest.method,
         label=newest.method,
         newest=newest,
         by_seed=by_seed,
-        left_out=len(earlier) if trained else 0,
+        left_out=tuple(others.values()) if trained else (),
         failed={
             (run.seed, run.fold): run
             for run in current

@@ -9,6 +9,7 @@ from results.analysis.notes import notes, reason
 from results.analysis.ranking import Candidate, Cell, cells, unranked
 from results.analysis.runs.costs import Costs, costs
 from results.analysis.runs.recipes import Choice
+from results.analysis.runs.sources import versioned
 from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
@@ -73,18 +74,23 @@ class Table:
 
 
 def tables(
-    runs: Iterable[Run], clean: bool = False, own_recipes: bool = False, choose: bool = False
+    runs: Iterable[Run],
+    clean: bool = False,
+    own_recipes: bool = False,
+    choose: bool = False,
+    stored: Sequence[Run] = (),
 ) -> list[Table]:
     """Make a table of each set of comparable runs and each metric they have.
 
     The newest set comes first, its metrics in the order of the run. With `clean`, tables of
     accuracies also average over the test rows that are not in the training set. With
     `own_recipes`, methods share a table whatever recipe each was trained by; with `choose` too,
-    and of each method only the recipe of the lowest validation loss is in it.
+    and of each method only the recipe of the lowest validation loss is in it. Of the runs `stored`
+    besides, those of other versions of a row's method are named as left out.
     """
     return [
         _chosen(comparable, shown) if choose else _table(comparable, shown)
-        for comparable in comparables(runs, own_recipes or choose)
+        for comparable in versioned(comparables(runs, own_recipes or choose), stored)
         for shown in _columns(comparable, clean)
     ]
 

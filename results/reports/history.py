@@ -57,7 +57,7 @@ def _line(entry: Entry, shared: Collection[str]) -> dict[str, str]:
         "started": f"{entry.started:%Y-%m-%d %H:%M}",
         "run": entry.run_id,
         "status": entry.status,
-        "method": entry.method,
+        "method": entry.label,
         "backbone": entry.backbone,
         "group": entry.group,
         "protocol": prose.how(entry.protocol, entry.conditions),

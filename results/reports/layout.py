@@ -13,8 +13,8 @@ from results.record import POOLED
 Width = Literal["column", "page"]
 AVERAGES = ("micro", POOLED, "macro")
 
-_LABEL = re.compile(r"(?:peft:)?([^:\[]+)(?::([^\[]+))?(?:\[(.*)\])?")
-"""A method of a file, or a tuner of PEFT; a variant; fields."""
+_LABEL = re.compile(r"(?:peft:)?([^:\[@]+)(?::([^\[@]+))?(?:@([^\[]+))?(?:\[(.*)\])?")
+"""A method of a file, or a tuner of PEFT; a variant; a version; fields."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,15 @@ def method_title(label: str, titles: Mapping[str, str]) -> str:
 
     >>> method_title("rosa:roae-only[r=2,alpha=4]", {"rosa": "RoSA"})
     'RoSA (roae-only, r=2, alpha=4)'
-    >>> method_title("lora", {"lora": "LoRA"}), method_title("peft:WAVEFT", {})
-    ('LoRA', 'WAVEFT')
+    >>> method_title("lora@9f3c1a2b", {"lora": "LoRA"}), method_title("peft:WAVEFT", {})
+    ('LoRA (version 9f3c1a2b)', 'WAVEFT')
     """
     found = _LABEL.fullmatch(label)
     if not found:
         return label
-    name, variant, fields = found.groups()
-    details = ", ".join(filter(None, [variant, (fields or "").replace(",", ", ")]))
+    name, variant, version, fields = found.groups()
+    told = [variant, version and f"version {version}", (fields or "").replace(",", ", ")]
+    details = ", ".join(filter(None, told))
     title = titles.get(name, name)
     return f"{title} ({details})" if details else title
 

@@ -41,13 +41,18 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file; at every moment it is the old one or the new one, or there is none."""
-    path.parent.mkdir(exist_ok=True)
+    """Write a text; one whose name ends in `.gz` is compressed."""
     content = text.encode()
+    # Without a time stamp: equal texts make equal files.
+    write_bytes(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file; at every moment it is the old one or the new one, or there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with partial.open("wb") as file:
-        # Without a time stamp: equal texts make equal files.
-        file.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)

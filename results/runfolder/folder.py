@@ -47,6 +47,7 @@ class RunFolder:
         self.adapter = path / "adapter"
         self.log = path / "log.txt"
         self.events = path / "events.jsonl"
+        self.copies = path / "files"
 
     def create(self, head: Head, spec: Mapping[str, Any], places: Mapping[str, Any]) -> None:
         """Write the first files of a run, and forget the failure of an earlier attempt.
@@ -66,6 +67,11 @@ class RunFolder:
         self._write_json("spec.json", spec)
         self._write_json("places.json", places)
         self._write("run.json", head)
+
+    def copy(self, originals: Mapping[str, str]) -> None:
+        """Copy files of the user's own, given by path, under their names below `files`."""
+        for path, name in originals.items():
+            files.write_bytes(self.copies / name, Path(path).read_bytes())
 
     @property
     def format(self) -> int:

@@ -26,7 +26,7 @@ from methods.tuners.peft_types import register
 
 @dataclass
 class ExampleConfig(NativeConfig):
-    """Hyperparameters; the command line sets them as in `example[r=4]`."""
+    """Hyperparameters; the command line sets them as in `example.py[r=4]`."""
 
     peft_type = "EXAMPLE"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from results.analysis.runs import backbones as naming
+from results.analysis.runs.sources import version
 from results.errors import ResultsError, unknown
 from results.record import POOLED, Run
 
@@ -66,10 +67,12 @@ def is_of(run: Run, typed: str) -> bool:
     """Tell whether a run is of the method that a user named.
 
     The order of the fields does not matter. A field that was typed with its default counts as
-    typed, and a field of the recipe is looked up in the recipe.
+    typed, and a field of the recipe is looked up in the recipe. A version may be named as tables
+    do: `tanh_lora@9f3c1a2b`.
     """
-    (name, wanted), (own_name, own) = _read(typed), _read(run.method)
-    if name.casefold() != own_name.casefold():
+    (called, wanted), (own_name, own) = _read(typed), _read(run.method)
+    name, _, digits = called.partition("@")
+    if name.casefold() != own_name.casefold() or not version(run).startswith(digits):
         return False
     spec: Mapping[str, Any] = run.spec
     recipe = {OWN + field: value for field, value in spec.get("train", {}).items()}

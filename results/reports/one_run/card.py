@@ -28,13 +28,14 @@ class About:
 
     Attributes:
         title: The method's, as people write it.
-        paper: Where the method is defined; empty where that is not known.
+        paper: Where the method is defined, an address or words; empty where that is not known.
         summary: The method in a line.
         repository: The backbone's on the hub; None for a folder.
         revision: The commit of the repository; None for a folder.
         licences: Of the data sets, by title.
         training: What the training came to, such as the steps that were taken.
         imports: The modules that PEFT needs imported to know the method.
+        file: The name of the method's file where it is the user's own.
     """
 
     title: str
@@ -45,6 +46,7 @@ class About:
     licences: Mapping[str, str]
     training: Mapping[str, Any]
     imports: tuple[str, ...]
+    file: str = ""
 
 
 def markdown(run: Run, about: About, place: str) -> str:
@@ -105,13 +107,20 @@ def _result(run: Run, score: Score) -> EvalResult:
 
 
 def _head(run: Run, about: About) -> str:
-    method = f"[{about.title}]({about.paper})" if about.paper else about.title
     backbone = run.backbone
     if about.repository:
         backbone = f"[{backbone}](https://huggingface.co/{backbone}/tree/{about.revision})"
     trained = run.spec["train_data"]["title"]
-    marks = f"\n\nRead with care: {'; '.join(run.marks)}." if run.marks else ""
-    return f"An adapter of {method} for {backbone}, trained on {trained}.\n\n{about.summary}{marks}"
+    adapter = f"An adapter of {_method(about)} for {backbone}, trained on {trained}."
+    care = f"Read with care: {'; '.join(run.marks)}." if run.marks else ""
+    return "\n\n".join(filter(None, [adapter, about.summary, care]))
+
+
+def _method(about: About) -> str:
+    """Name the method with its paper, as a link where that is an address."""
+    if about.paper.startswith("http"):
+        return f"[{about.title}]({about.paper})"
+    return f"{about.title} ({about.paper})" if about.paper else about.title
 
 
 def _scores(run: Run) -> str:
@@ -140,7 +149,8 @@ def _loading(run: Run, about: About, place: str) -> str:
     name = f'"{about.repository}"' if about.repository else f'"FOLDER"  # of {run.backbone}'
     revision = f', revision="{about.revision}"' if about.revision else ""
     imports = "".join(f"import {module}\n" for module in about.imports)
-    needed = "With peft-proving-ground installed:\n\n" if about.imports else ""
+    beside = f", and {about.file} in the current folder" if about.file else ""
+    needed = f"With peft-proving-ground installed{beside}:\n\n" if about.imports else ""
     code = f"""\
         from peft import PeftModel
         from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -17,8 +17,18 @@ WIDTH = 100
 MEMORY = ("allocated", "reserved")
 
 
-def markdown(run: Run, training: Mapping[str, Any] | None = None) -> str:
-    """Write one run, all that is stored of it, and what its training came to."""
+def markdown(
+    run: Run,
+    training: Mapping[str, Any] | None = None,
+    files: Mapping[str, str] | None = None,
+) -> str:
+    """Write one run, all that is stored of it.
+
+    Args:
+        run: The run.
+        training: What its training came to.
+        files: The user's own files that it ran, each with where its copy is.
+    """
     sections = {
         f"Run {run.run_id}": _facts(_identity(run)),
         "Scores": _scores(run.scores),
@@ -35,6 +45,9 @@ def markdown(run: Run, training: Mapping[str, Any] | None = None) -> str:
             {name: one for name, one in run.provenance.items() if name != COMMAND}
         ),
         "Command": whole(run.provenance.get(COMMAND, ()), WIDTH),
+        "Own files": indent(
+            "\n".join(f"{path}, copy: {copy}" for path, copy in (files or {}).items()), "    "
+        ),
     }
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
 

@@ -185,3 +185,25 @@ def test_a_name_that_no_run_has_is_refused_with_the_nearest(
     command: str, words: str, harness: Command, stored: Path
 ) -> None:
     assert words in refused(harness, stored, *command.split())
+
+
+@pytest.mark.parametrize(
+    "command", ["history --tasks my/math.py", "history --method my/lora.py", "history --tasks math"]
+)
+def test_a_reading_command_takes_the_path_that_run_takes_for_its_name(
+    command: str, harness: Command, stored: Path
+) -> None:
+    done = harness(stored, *command.split())
+    assert done.returncode == 0, done.stderr
+    assert "| lora " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run --methods lora --tasks legs", "run --methods legs --tasks math", "doctor leg"],
+)
+def test_a_file_of_the_name_in_the_current_folder_is_suggested(
+    command: str, harness: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "legs.py").write_text("")
+    assert "Did you mean 'legs.py'?" in refused(harness, tmp_path, *command.split())

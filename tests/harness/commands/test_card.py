@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from harness.commands.new.method import method as new_method
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Backbone, MethodSpec
 from results.record import Score
@@ -209,6 +210,36 @@ def test_a_card_says_what_the_run_and_the_method_say(place: Path, harness: Harne
         assert part in done.stdout
     assert "/home/me" not in done.stdout
     assert str(place) not in done.stdout
+
+
+def test_the_card_of_an_own_method_reads_its_copy(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    harness: Harness,
+    planned: Callable[..., PlannedRun],
+    train_record: TrainRecord,
+    result: Result,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    new_method("tanh_lora")
+    method = MethodSpec(name="tanh_lora", label="tanh_lora", fields={"r": 8}, source="cd")
+    one, folder = planned(method=method), RunFolder(tmp_path / "run")
+    folder.create(*one.kept)
+    folder.copy({"tanh_lora.py": "methods/tanh_lora/tanh_lora.py"})
+    finish(folder, train_record, result, trained=True)
+    config = {"peft_type": "TANH_LORA", "base_model_name_or_path": "/home/me/llama"}
+    (folder.adapter / "adapter_config.json").write_text(json.dumps(config))
+    Path("tanh_lora.py").unlink()
+    done = harness(tmp_path, "card", "./run")
+    assert done.returncode == 0, done.stderr
+    for part in (
+        "# TanhLora on ",
+        "An adapter of TanhLora (a draft) for ",
+        "TanhLora: learn a low-rank update of each frozen linear layer, bent by tanh.",
+        "import methods.register\nimport tanh_lora\nfrom peft",
+    ):
+        assert part in done.stdout
+    assert "\n\n\n" not in done.stdout
 
 
 @pytest.mark.parametrize(("name", "why"), [("base", "nothing is trained"), ("lora", "it failed")])

@@ -40,7 +40,12 @@ def test_a_new_method_has_its_own_name_everywhere() -> None:
     method("bent_lora")
     text = Path("bent_lora.py").read_text()
     assert "example" not in text.lower()
-    for name in ("BentLora:", "class BentLoraConfig", 'peft_type = "BENT_LORA"', "bent_lora[r=4]"):
+    for name in (
+        "BentLora:",
+        "class BentLoraConfig",
+        'peft_type = "BENT_LORA"',
+        "`bent_lora.py[r=4]`",
+    ):
         assert name in text
 
 

@@ -75,6 +75,16 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
     rerun = program(tmp_path, "rerun", run.name)
     assert (rerun.returncode, "equal to the last bit" in rerun.stdout) == (0, True), rerun.stderr
 
+    (mine / "ranks.py").write_text(RANKS.replace("4", "2"))
+    (mine / "zoo.py").unlink()
+    rerun = program(tmp_path, "rerun", run.name)
+    assert (rerun.returncode, "bit-equal" in rerun.stdout) == (0, True), rerun.stderr
+    for path, copy in (("ranks.py", "methods/tanh_lora/ranks.py"), ("zoo.py", "tasks/zoo/zoo.py")):
+        used = run / "files" / copy
+        assert f"note: {mine / path} is not what it was; its copy is used: {used}" in rerun.stderr
+    (mine / "ranks.py").write_text(RANKS)
+    (mine / "zoo.py").write_text(BENCHMARK)
+
     mine.rename(tmp_path / "moved")
     again = program(tmp_path, *(word.replace("my/", "moved/") for word in grid), "--dry-run")
     assert "1 run, 0 to do." in again.stdout, again.stderr

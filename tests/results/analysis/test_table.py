@@ -52,7 +52,7 @@ def test_seeds_of_two_versions_of_a_method_are_never_averaged(make: Make) -> Non
     old = [make(seed=seed, series="before") for seed in (1, 2)]
     (table,) = tables([*old, make(seed=1, series="after", minute=1)])
     assert row(table, "lora").seeds == (1,)
-    assert row(table, "lora").notes == ("runs of an earlier version left out: 2",)
+    assert row(table, "lora").notes == ("runs of another version left out: 2",)
 
 
 def test_scores_of_two_versions_of_an_extractor_are_never_averaged(make: Make) -> None:

@@ -44,6 +44,7 @@ def test_every_key_has_a_meaning(kind: type[FileValue]) -> None:
 def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> RunFolder:
     """Write every file that there is a writer for."""
     folder = create()
+    folder.copy({schema.__file__: "KIND/NAME/NAME.py"})
     EventLog(folder.events).close()
     with folder.locked():
         folder.write_environment(Environment.model_construct())

@@ -101,3 +101,24 @@ def test_a_run_without_scores_has_a_card(run: Run) -> None:
     text = markdown(replace(run, scores=()), ABOUT, "adapter")
     assert "## Scores" not in text
     assert ModelCard(text).data.base_model == "meta-llama/Llama-3.2-3B"
+
+
+@pytest.mark.parametrize(
+    ("paper", "named"),
+    [("a draft", "Tanh (a draft)"), ("", "Tanh"), ("https://a.b", "[Tanh](https")],
+)
+def test_only_an_address_is_a_link(run: Run, paper: str, named: str) -> None:
+    text = markdown(run, replace(ABOUT, title="Tanh", paper=paper), "me/adapter")
+    assert f"An adapter of {named}" in text
+    assert "](a" not in text
+
+
+def test_a_method_of_which_nothing_is_known_leaves_no_gap(run: Run) -> None:
+    assert "\n\n\n" not in markdown(run, replace(ABOUT, summary=""), "me/adapter")
+
+
+def test_the_file_of_an_own_method_is_asked_for_where_it_is_imported(run: Run) -> None:
+    about = replace(ABOUT, imports=("methods.register", "tanh_lora"), file="tanh_lora.py")
+    text = markdown(run, about, "me/adapter")
+    assert "With peft-proving-ground installed, and tanh_lora.py in the current folder:" in text
+    assert "import tanh_lora\n" in text
