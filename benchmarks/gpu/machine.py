@@ -5,7 +5,7 @@ import subprocess
 import torch
 
 from benchmarks.gpu.process import ROOT
-from harness.worker import environment
+from harness.worker.machine import environment
 
 PACKAGES = ("transformers", "peft", "accelerate", "deepspeed")
 PAGE = "benchmarks/gpu.md"

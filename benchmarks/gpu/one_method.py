@@ -29,10 +29,10 @@ from harness.planning.parse import parse_method
 from harness.spec.planned import Need
 from harness.spec.recipe import VALIDATION_ROWS, BatchPlan, Recipe
 from harness.spec.spec import MethodSpec
-from harness.worker import determinism, device
 from harness.worker.decoding.decode import generate
 from harness.worker.encode import Example
 from harness.worker.journal import Journal
+from harness.worker.machine import determinism, device
 from harness.worker.training.batches import Training
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
@@ -99,7 +99,7 @@ def measure(method: MethodSpec, config: Any, sizes: Sizes, place: Place, meter: 
         config: Of the model.
         sizes: How much is trained and generated.
         place: Where the weights are made, and in which precision.
-        meter: Gives the most memory since the last call; see `harness.worker.device`.
+        meter: Gives the most memory since the last call; see `harness.worker.machine.device`.
 
     Raises:
         torch.OutOfMemoryError: It does not fit.

@@ -28,7 +28,7 @@ for command in COMMANDS:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from harness.worker.version import described
+        from harness.worker.machine.version import described
 
         typer.echo(described())
         raise typer.Exit

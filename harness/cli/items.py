@@ -33,7 +33,7 @@ def items(
 
     Several of --wrong, --right, --unparsed and --cut show the items of which all hold.
     """
-    from harness.commands import items as command
+    from harness.commands.one_run import items as command
     from results.analysis.items import Kind
     from results.reports.one_run import items as report
 
@@ -66,6 +66,6 @@ def rerun(
 
     The stored run is left as it is. Ends with 1 if an answer is another one.
     """
-    from harness.commands.rerun import rerun as command
+    from harness.commands.one_run.rerun import rerun as command
 
     options.show(command(store, run, keep), as_json)

@@ -9,7 +9,7 @@ from harness.cli import options
 
 def card(run: options.RunName, store: options.StorePlace = "harness.db") -> None:
     """Print the model card of a run's adapter."""
-    from harness.commands import card as command
+    from harness.commands.one_run import card as command
 
     typer.echo(command.card(store, run), nl=False)
 
@@ -23,6 +23,6 @@ def push(
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Upload a run's adapter with its card to a new repository of the Hugging Face hub."""
-    from harness.commands import card as command
+    from harness.commands.one_run import card as command
 
     typer.echo(command.push(store, run, repository, public=public))

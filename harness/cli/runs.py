@@ -152,7 +152,7 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show one run on one screen, or in full."""
-    from harness.commands.show import show as command
+    from harness.commands.one_run.show import show as command
 
     options.show(command(store, run, in_full=in_full), as_json)
 

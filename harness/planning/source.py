@@ -27,7 +27,7 @@ from harness import plugins
 from harness.errors import UserError
 from harness.packages import NAMES, installed
 from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
-from harness.plugins import named_files
+from harness.plugins import guests, named_files
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is
@@ -145,7 +145,7 @@ def hash_of(forms: Mapping[Definition, str]) -> str:
 def reached_in(packages: Mapping[str, Path], module: str, offered: str) -> dict[Definition, str]:
     """List what the method `offered` by a file reaches in `packages`, in canonical form."""
     files, forms = Files(packages), dict[Definition, str]()
-    offers = {offered, plugins.OFFERS["methods"]}
+    offers = {offered, guests.OFFERS["methods"]}
     new = {Definition(one.name, "") for one in files.imported_by(module)}
     new |= references("".join(files.find(module, offered)))
     while new:

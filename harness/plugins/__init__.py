@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from harness.errors import UserError, unknown
 from harness.packages import shipped
-from harness.plugins import named_files
-from harness.plugins.guests import check_type, described, entry_points_of, origin, reason
+from harness.plugins import guests, named_files
 
 if TYPE_CHECKING:
     from methods.contract import Method
@@ -39,13 +38,6 @@ FILE = ".py"
 SHARED_FILES = {"contract", "form", "prompts", "register", "trainer"}
 """Files beside the plugins that are not plugins."""
 
-OFFERS: dict[Kind, str] = {
-    "methods": "method",
-    "tasks": "benchmark",
-    "groups": "group",
-    "executors": "executor",
-}
-
 
 def add(kind: Kind, path: Path) -> str:
     """Take a file of the user's as a plugin; in place of an earlier one of its name.
@@ -60,7 +52,9 @@ def add(kind: Kind, path: Path) -> str:
         raise UserError(f"{path}: there is no such file.")
     name = path.stem
     if name in _ours(kind) | _entry_points(kind).keys():
-        raise UserError(f"{path}: {name!r} is another {OFFERS[kind]} already. Rename the file.")
+        raise UserError(
+            f"{path}: {name!r} is another {guests.OFFERS[kind]} already. Rename the file."
+        )
     named_files.add(kind, path.resolve())
     return name
 
@@ -107,12 +101,11 @@ def usable(kind: Kind) -> list[str]:
 def taken(kind: Kind) -> list[str]:
     """Say of each guest whose name is that of another plugin that it is not used."""
     lines, seen = [], dict.fromkeys(_ours(kind), "the harness")
-    for entry in entry_points_of(kind):
+    for entry in guests.entry_points_of(kind):
         if entry.name in seen:
-            lines.append(
-                f"{described(OFFERS[kind], entry)} is not used: {seen[entry.name]} has that name."
-            )
-        seen.setdefault(entry.name, origin(entry))
+            what = guests.described(guests.OFFERS[kind], entry)
+            lines.append(f"{what} is not used: {seen[entry.name]} has that name.")
+        seen.setdefault(entry.name, guests.origin(entry))
     return lines
 
 
@@ -205,11 +198,11 @@ def entry(kind: Kind, name: str) -> EntryPoint:
         UserError: There is no such plugin.
     """
     if name in _files(kind):
-        return EntryPoint(name, f"{PACKAGES[kind]}.{name}:{OFFERS[kind]}", f"harness.{kind}")
+        return EntryPoint(name, f"{PACKAGES[kind]}.{name}:{guests.OFFERS[kind]}", f"harness.{kind}")
     if named_file(kind, name):
-        return EntryPoint(name, f"{name}:{OFFERS[kind]}", f"harness.{kind}")
+        return EntryPoint(name, f"{name}:{guests.OFFERS[kind]}", f"harness.{kind}")
     if name not in _guests(kind):
-        raise UserError(unknown(OFFERS[kind], name, names(kind)))
+        raise UserError(unknown(guests.OFFERS[kind], name, names(kind)))
     return _entry_points(kind)[name]
 
 
@@ -230,7 +223,7 @@ def _load(kind: Kind, name: str) -> Any:
         path = named_file(kind, name)
         offered = getattr(named_files.module_of(path), found.attr, None) if path else found.load()
     if is_guest(kind, name):
-        check_type(OFFERS[kind], called(kind, name), offered)
+        guests.check_type(guests.OFFERS[kind], called(kind, name), offered)
     return offered
 
 
@@ -265,7 +258,7 @@ def _told(kind: Kind, name: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if not is_guest(kind, name) or isinstance(error, UserError):
             raise
-        why = reason(error, named_file(kind, name))
+        why = guests.reason(error, named_file(kind, name))
         raise UserError(f"{called(kind, name)} cannot be imported: {why}") from error
 
 
@@ -273,8 +266,8 @@ def called(kind: Kind, name: str) -> str:
     """Say what a plugin is, and of a guest where it comes from."""
     if path := named_file(kind, name):
         return str(path)
-    guest, what = _entry_points(kind).get(name), OFFERS[kind]
-    return described(what, guest) if guest else f"the {what} {name!r}"
+    guest, what = _entry_points(kind).get(name), guests.OFFERS[kind]
+    return guests.described(what, guest) if guest else f"the {what} {name!r}"
 
 
 def _guests(kind: Kind) -> set[str]:
@@ -301,5 +294,5 @@ def _files(kind: Kind) -> frozenset[str]:
 @cache
 def _entry_points(kind: Kind) -> dict[str, EntryPoint]:
     """List the guests of other distributions by name; of two of one name, the first one."""
-    found = {one.name: one for one in reversed(entry_points_of(kind))}
+    found = {one.name: one for one in reversed(guests.entry_points_of(kind))}
     return {name: one for name, one in found.items() if name not in _ours(kind)}

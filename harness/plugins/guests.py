@@ -8,6 +8,9 @@ from typing import Any
 
 from harness.errors import UserError
 
+OFFERS = {"methods": "method", "tasks": "benchmark", "groups": "group", "executors": "executor"}
+"""What a plugin of each kind is called, and the name at its end."""
+
 TYPES = {
     "method": ("methods.contract", "Method", "methods/README.md"),
     "benchmark": ("tasks.contract", "Benchmark", "tasks/README.md"),

@@ -14,9 +14,10 @@ from harness.plugins import named_files
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
-from harness.worker import card, determinism, device, encode, environment, launcher, rows
+from harness.worker import card, encode, rows
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
+from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
 from harness.worker.training.batches import Training
 from harness.worker.training.divergence import DivergedError

@@ -13,7 +13,7 @@ from harness.planning.footprint.need import need
 from harness.planning.methods import complete
 from harness.planning.parse import parse_method
 from harness.spec.planned import Need
-from harness.worker import device
+from harness.worker.machine import device
 
 CPU = Place("cpu", torch.float32)
 SMALL = Sizes(steps=3, tokens=64, prompts=2, prompt=8, new=4)

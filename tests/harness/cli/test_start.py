@@ -44,7 +44,7 @@ READING = {
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
     "card": ["{run}"],
-    "push": ["--help"],  # tests/harness/commands/test_card.py pushes, to a server of its own
+    "push": ["--help"],  # test_card.py pushes, to a server of its own
     "reindex": ["--store other.db"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],

@@ -78,7 +78,7 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
     (mine / "ranks.py").write_text(RANKS.replace("4", "2"))
     (mine / "zoo.py").unlink()
     rerun = program(tmp_path, "rerun", run.name)
-    assert (rerun.returncode, "bit-equal" in rerun.stdout) == (0, True), rerun.stderr
+    assert (rerun.returncode, "equal to the last bit" in rerun.stdout) == (0, True), rerun.stderr
     for path, copy in (("ranks.py", "methods/tanh_lora/ranks.py"), ("zoo.py", "tasks/zoo/zoo.py")):
         used = run / "files" / copy
         assert f"note: {mine / path} is not what it was; its copy is used: {used}" in rerun.stderr

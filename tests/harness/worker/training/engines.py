@@ -18,9 +18,9 @@ from harness.planning.parse import parse_method
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import Recipe
 from harness.spec.spec import MethodSpec, Seeds
-from harness.worker import determinism
 from harness.worker.encode import Example, collate
 from harness.worker.journal import Journal
+from harness.worker.machine import determinism
 from harness.worker.model import adapted
 from harness.worker.training.batches import Training
 from harness.worker.training.extras import Extras, extras

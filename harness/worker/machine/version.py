@@ -27,7 +27,7 @@ def commit() -> dict[str, Any]:
     In a checkout git knows. A wheel holds a note of the checkout that it was built of. `dirty` is
     None where nobody knows.
     """
-    folder = Path(__file__).parents[2]
+    folder = Path(__file__).parents[3]
     if (folder / ".git").exists() and shutil.which("git"):
         return {
             "commit": _git(folder, "rev-parse", "HEAD") or UNKNOWN,

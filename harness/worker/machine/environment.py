@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from harness.worker.determinism import MODES
-from harness.worker.version import commit
-from harness.worker.version import version as harness_version
+from harness.worker.machine.determinism import MODES
+from harness.worker.machine.version import commit
+from harness.worker.machine.version import version as harness_version
 from results.runfolder.values import Environment
 
 PACKAGES = (

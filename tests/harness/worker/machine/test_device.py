@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from harness.spec.planned import PlannedRun
-from harness.worker import device
 from harness.worker.journal import Journal
+from harness.worker.machine import device
 from results.runfolder.folder import RunFolder
 
 Planned = Callable[..., PlannedRun]

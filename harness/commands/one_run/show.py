@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from harness.commands import named
+from harness.commands.one_run import named
 from harness.commands.report import Report
 from harness.spec.planned import own_files
 from results.reports.one_run.run import markdown

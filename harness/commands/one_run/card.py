@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.commands import named
+from harness.commands.one_run import named
 from harness.errors import UserError
 from harness.spec.spec import Spec
 from harness.worker.card import CARD, CONFIG, WEIGHTS, card_of, config_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import harness.worker.version as module
+import harness.worker.machine.version as module
 from harness.packages import NAMES, ROOT
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -19,7 +19,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 def described(site: Path) -> str:
     """Ask the harness that is installed in a folder which one it is."""
     done = subprocess.run(
-        [sys.executable, "-c", "from harness.worker.version import *; print(described())"],
+        [sys.executable, "-c", "from harness.worker.machine.version import *; print(described())"],
         cwd=site,
         env={"PYTHONPATH": str(site), "PATH": "/usr/bin:/bin"},
         capture_output=True,
@@ -37,11 +37,11 @@ def installed(tmp_path: Path) -> Installed:
     """Lay out an installation by hand, as pip does, and ask it which harness it is."""
 
     def describe(note: dict[str, object] | None) -> str:
-        worker = tmp_path / "harness" / "worker"
-        worker.mkdir(parents=True)
-        for folder in (worker.parent, worker):
+        machine = tmp_path / "harness" / "worker" / "machine"
+        machine.mkdir(parents=True)
+        for folder in (machine.parents[1], machine.parent, machine):
             (folder / "__init__.py").touch()
-        shutil.copy(module.__file__, worker)
+        shutil.copy(module.__file__, machine)
         facts = tmp_path / "peft_proving_ground-9.8.7.dist-info"
         (facts / "extra_metadata").mkdir(parents=True)
         (facts / "METADATA").write_text(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness import plugins
-from harness.commands.copies import with_copies
-from harness.commands.show import show
+from harness.commands.one_run.copies import with_copies
+from harness.commands.one_run.show import show
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import PlannedRun

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands import named
-from harness.commands.show import show
+from harness.commands.one_run import named
+from harness.commands.one_run.show import show
 from harness.errors import UserError
 from harness.spec.planned import PlannedRun
 from results.errors import ResultsError

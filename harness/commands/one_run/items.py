@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.commands import named
+from harness.commands.one_run import named
 from harness.errors import UserError, unknown
 from results.analysis.items import Item, Kind, Pair, disagreeing, of_kinds, pairs
 from results.runfolder.folder import RunFolder

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from harness.worker import environment
+from harness.worker.machine import environment
 from results.runfolder.values import Environment
 
 

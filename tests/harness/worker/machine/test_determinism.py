@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from harness.worker import determinism
+from harness.worker.machine import determinism
 from methods.training.determinism import excepted
 from methods.tuners.prefix import Sums
 from tests.harness.worker.training.engines import train
@@ -41,7 +41,7 @@ def test_training_ends_at_a_kernel_without_a_deterministic_form() -> None:
 
 NOTED = """
 import warnings, torch
-from harness.worker import determinism
+from harness.worker.machine import determinism
 determinism.ask()
 with determinism.noted() as names:
     for n in range(3):

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from pydantic import ValidationError
 
 from harness import backbones, plugins
-from harness.commands import named
-from harness.commands.copies import with_copies
-from harness.commands.items import read
+from harness.commands.one_run import named
+from harness.commands.one_run.copies import with_copies
+from harness.commands.one_run.items import read
 from harness.commands.report import Report
 from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown

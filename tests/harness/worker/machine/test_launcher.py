@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness.worker import launcher
+from harness.worker.machine import launcher
 
 HOSTILE = {
     "RANK": "3",

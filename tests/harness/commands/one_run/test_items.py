@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.commands.items import items, read
+from harness.commands.one_run.items import items, read
 from harness.errors import UserError
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
@@ -17,7 +17,7 @@ from results.runfolder.values import Divergence, Generation, Verdict
 Command = Callable[..., Any]
 Make = Callable[..., RunFolder]
 
-FORMAT_1 = Path(__file__).parents[2] / "results" / "runfolder" / "format_1" / "96a36244336a66e7"
+FORMAT_1 = Path(__file__).parents[3] / "results" / "runfolder" / "format_1" / "96a36244336a66e7"
 GOLD = ("7", "8", "9")
 DIVERGED = Divergence(
     started=0.0,
