@@ -22,7 +22,7 @@ class NoteCommit(BuildHookInterface[Any]):
         if (root / ".git").exists():
             self.folder = TemporaryDirectory()  # stays until the build is done
             note = Path(self.folder.name, NOTE)
-            known = runpy.run_path(str(root / "harness" / "worker" / "version.py"))
+            known = runpy.run_path(str(root / "harness" / "worker" / "machine" / "version.py"))
             note.write_text(json.dumps(known["commit"]()))
         if note.exists():
             kind = "extra_metadata" if self.target_name == "wheel" else "force_include"
