@@ -77,6 +77,8 @@ def held_by_a_layer(name: str) -> int:
     return bytes_of(twice.values()) - bytes_of(once.values()) + bytes_of(buffers)
 
 
-@pytest.mark.parametrize("name", ON_META)
+@pytest.mark.parametrize(
+    "name", ["dypam", *(pytest.param(one, marks=pytest.mark.parts) for one in ON_META)]
+)
 def test_at_a_real_size_no_method_holds_more_than_twice_what_lora_holds(name: str) -> None:
     assert held_by_a_layer(name) <= 2 * held_by_a_layer("lora")

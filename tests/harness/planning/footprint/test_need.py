@@ -78,8 +78,17 @@ HOOKED = {"flylora": (12, 25), "lora": (15, 37), "hycam": (22, 49)}
 SAVED = 8 * 2 * 128256
 
 
-@pytest.mark.parametrize("name", HOOKED)
-@pytest.mark.parametrize(("place", "tokens"), [(0, 512), (1, 2048)])
+@pytest.mark.parametrize(
+    ("name", "place", "tokens"),
+    [
+        ("lora", 0, 512),
+        *(
+            pytest.param(name, place, tokens, marks=pytest.mark.parts)
+            for name in HOOKED
+            for place, tokens in ((0, 512), (1, 2048))
+        ),
+    ],
+)
 def test_on_a_real_shape_the_need_is_that_of_counts_and_saved_tensors(
     name: str, place: int, tokens: int
 ) -> None:
