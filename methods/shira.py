@@ -22,6 +22,7 @@ parameter percentages imply. PEFT's default is 32. The RoSA paper has no SHiRA.
 Variants: `dypam-paper`, and `small` (r = 8).
 """
 
+import math
 from copy import copy
 from functools import partial
 from typing import Any
@@ -74,10 +75,11 @@ class SparseLinear(peft_layer.Linear):
 
 def random_mask(base_layer: nn.Linear, r: int, random_seed: int, **_: Any) -> Tensor:
     """Mark r (in + out) places of a weight (out, in): PEFT's mask, drawn once for a shape."""
-    weight = base_layer.weight
-    mask = torch.zeros(weight.numel(), dtype=torch.bool, device=weight.device)
-    mask[drawn(weight.numel(), r * sum(weight.shape), random_seed, weight.device)] = True
-    return mask.view(weight.shape)
+    # Not the shape of the stored weight, which is another where it is quantized.
+    shape, device = (base_layer.out_features, base_layer.in_features), base_layer.weight.device
+    mask = torch.zeros(math.prod(shape), dtype=torch.bool, device=device)
+    mask[drawn(len(mask), r * sum(shape), random_seed, device)] = True
+    return mask.view(shape)
 
 
 class SparseModel(ShiraModel):

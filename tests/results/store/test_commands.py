@@ -68,7 +68,7 @@ def test_a_run_is_stored_on_a_server_and_not_run_again(
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     (run,) = Reader(url).runs()
     assert (run.method, run.status) == ("base", "finished")
-    assert "1 were in the store already and were not run again." in second.stdout
+    assert "1 was stored before and not run again." in second.stdout
 
 
 def test_a_server_that_is_not_there_is_told_in_a_message(harness: Command, tmp_path: Path) -> None:
