@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 LARGE = 1 << 28
-"""Bytes from which on a folder's hash is kept on disk: hashing 28 GB takes a minute."""
+"""Bytes from which on a folder's hash is kept on disk: each byte is read for it."""
 
 
 def content_hash(folder: Path, paths: Sequence[Path]) -> str:

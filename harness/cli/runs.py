@@ -80,7 +80,7 @@ def run(
         Products,
         typer.Option(
             help="How a GPU multiplies float32 matrices, such as those of adapters: `high` takes "
-            "TF32, several times faster for SMoA, HyCAM and BOFT. Part of the run id."
+            "TF32. Part of the run id."
         ),
     ] = Products.highest,
     checkpointing: Annotated[

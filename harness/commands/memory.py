@@ -86,7 +86,7 @@ def memory(named: str | None, backbone: str | None) -> Report:
         f"{backbone} in bfloat16, training on {USUAL.rows} x {USUAL.tokens} tokens, generation of "
         f"{USUAL.decoded[0]} answers of {ANSWER} tokens to prompts of {PROMPT}; the GPU is the "
         "smallest of 24, 80 and 141 GB that holds it. A pass, forward and backward, is at the "
-        "rates of the data sheet, with 6 microseconds a kernel."
+        "rates of the data sheet, with an assumed 6 microseconds a kernel."
     )
     text = table([_row(label, both) for label, both in found])
     return Report(f"{text}\n\n{fill(how, 100)}", [_value(label, both) for label, both in found])

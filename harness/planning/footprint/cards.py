@@ -7,7 +7,7 @@ import torch
 from results.reports.costs import size
 
 CONTEXT = 600_000_000
-"""Bytes that CUDA and its libraries take on a card beside all tensors."""
+"""Bytes that CUDA and its libraries take on a card beside all tensors: assumed."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from harness.spec.spec import Products
 
 LAUNCH = 6e-6
-"""Seconds from one kernel to the next, which Python and torch take on the CPU."""
+"""Seconds from one kernel to the next, which Python and torch take on the CPU: assumed."""
 
 
 @dataclass(frozen=True)
