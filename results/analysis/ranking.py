@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from results.analysis.metrics import Metric
 from results.statistics.sample import Sample
+from results.statistics.seeds.welch import welch
 from results.statistics.test import Test, Undefined
-from results.statistics.welch import welch
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -51,9 +51,11 @@ def _line(metric: Metric, contrast: Contrast) -> list[str]:
 def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
     value = contrast.difference
     difference = "-" if value is None else f"{metric.points(value):+z.2f}"
-    if isinstance(contrast.test, Undefined):
-        return difference, "-", contrast.test.reason
-    return difference, _interval(metric, *contrast.test.interval), f"{contrast.test.p:.3g}"
+    test = contrast.test
+    if isinstance(test, Undefined):
+        return difference, "-", test.reason
+    interval = _interval(metric, *test.interval) if test.interval else "-"
+    return difference, interval, f"{test.p:.3g}"
 
 
 def _interval(metric: Metric, low: float, high: float) -> str:

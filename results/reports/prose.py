@@ -12,8 +12,8 @@ from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.reports.layout import ranked
-from results.statistics import welch
 from results.statistics.sample import Sample
+from results.statistics.seeds import welch
 from results.statistics.test import ALPHA, Undefined
 
 DAGGER = "†"

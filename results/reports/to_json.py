@@ -16,7 +16,8 @@ def to_json(value: Any) -> str:
     >>> print(to_json([Undefined("one seed"), float("inf")]))
     [
       {
-        "reason": "one seed"
+        "reason": "one seed",
+        "withheld": false
       },
       "Infinity"
     ]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
+from results.statistics.seeds.welch import welch
 from results.statistics.test import Test, Undefined
-from results.statistics.welch import welch
 
 
 def test_welch_matches_a_derivation_by_hand() -> None:

@@ -27,9 +27,9 @@ def welch(a: Collection[float], b: Collection[float]) -> Test | Undefined:
     >>> result.difference, result.statistic, result.df
     (3.0, 3.0, 1.0)
     >>> welch([1.0], [2.0, 3.0])
-    Undefined(reason='one seed')
+    Undefined(reason='one seed', withheld=False)
     >>> welch([0.5, 0.5], [0.25, 0.25])
-    Undefined(reason='no spread over seeds')
+    Undefined(reason='no spread over seeds', withheld=False)
     """
     if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a spread needs two
         return Undefined("one seed")
@@ -52,6 +52,7 @@ def _welch(a: Collection[float], b: Collection[float]) -> Test:
     margin = float(stdtrit(df, 1 - ALPHA / 2)) * error
     return Test(
         name=NAME,
+        claim="seeds",
         difference=difference,
         interval=(difference - margin, difference + margin),
         statistic=t,
