@@ -1,0 +1,1 @@
+"""A file is a check of a printed table."""
