@@ -52,6 +52,24 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Verdicts:
+    """Which rows of a benchmark a run answered right, as its headline extractor read the answers.
+
+    One bit a row, in the order of the row ids: the first row is the highest bit of the first byte,
+    as `numpy.packbits` packs them; the last byte is filled with zeros.
+    """
+
+    benchmark: str
+    rows: str
+    """The hash of the data file and of the row ids: equal for two runs that answered the same."""
+    n: int
+    """How many rows."""
+    right: bytes
+    clusters: tuple[int, ...] | None
+    """A number per row, equal for rows of the same prompt; None where no prompt is known twice."""
+
+
+@dataclass(frozen=True)
 class Run:
     """One attempt at one spec, with zeros and empty values for what it did not reach.
 

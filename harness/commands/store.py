@@ -12,10 +12,11 @@ from harness.scoring.texts import OVERLAPS
 from harness.spec.planned import PlannedRun
 from harness.worker import card
 from results.errors import ResultsError
-from results.record import Score
+from results.record import Run, Score
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
 from results.runfolder.record_of import folders, record_of
 from results.runfolder.values import Result
+from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store
 
 UNSCORABLE = (AlreadyRunningError, KeyError, OSError, ResultsError, UserError, ValueError)
@@ -37,11 +38,22 @@ def reindex(store_place: str, root: Path) -> Report:
             left_out.append(f"{folder.path}: left out: {error}")
             continue
         if run:
-            store.add(run)
             added += 1
+            store.add(run)
+            left_out += _without_verdicts(store, run, folder)
     runs = counted(added, "run", "runs")
     text = "\n".join([*left_out, f"{runs} of {root} indexed in {store_place}."])
     return Report(text, {"added": added, "left_out": left_out}, not left_out)
+
+
+def _without_verdicts(store: Store, run: Run, folder: RunFolder) -> list[str]:
+    """Add the verdicts of a stored run that has none; say so if they cannot be read."""
+    try:
+        if not store.verdicts([run]):
+            store.add(run, verdicts_of(folder))
+    except RunFolderError as error:
+        return [f"{folder.path}: verdicts left out: {error}"]
+    return []
 
 
 def rescore(store_place: str, root: Path) -> Report:
@@ -66,7 +78,7 @@ def rescore(store_place: str, root: Path) -> Report:
         assert record is not None
         card.write(folder)
         store.add(record)
-        store.replace_scores(record)
+        store.replace_scores(record, verdicts_of(folder))
         done += 1
     runs = counted(done, "run", "runs")
     text = "\n".join([*changes, *left, f"{runs} of {root} rescored in {store_place}."])

@@ -13,6 +13,7 @@ from results.analysis.averages import overall
 from results.reports import prose
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
+from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store
 
 
@@ -69,7 +70,7 @@ def _restored(folder: RunFolder, store: Store) -> bool:
         return False
     found = record_of(folder)
     assert found is not None
-    store.add(found)
+    store.add(found, verdicts_of(folder))
     return True
 
 
@@ -101,7 +102,7 @@ def _note(outcome: Outcome, store: Store, summary: Summary) -> str:
         return "cancelled"
     ended = record_of(outcome.folder)
     assert ended is not None
-    store.add(ended)
+    store.add(ended, verdicts_of(outcome.folder))
     if outcome.status == "failed":
         summary.failed.append(ended.run_id)
         return f"failed: {ended.reason}"

@@ -80,3 +80,21 @@ scores = sa.Table(
     Column("signature", sa.Text, nullable=False),
     Column("extractor_version", sa.Integer, nullable=False),
 )
+
+verdicts = sa.Table(
+    "verdicts",
+    metadata,
+    Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
+    Column("benchmark", sa.Text, primary_key=True),
+    Column("rows", sa.String(16), nullable=False),
+    Column("n", sa.Integer, nullable=False),
+    Column("right", sa.LargeBinary, nullable=False),
+)
+
+clusters = sa.Table(
+    "clusters",
+    metadata,
+    Column("rows", sa.String(16), primary_key=True),
+    Column("clusters", sa.JSON, nullable=False),
+)
+"""Of the rows of which some share a prompt; stored once, not with each run."""

@@ -4,7 +4,7 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, Row, Select
 
 from results.errors import ResultsError
-from results.record import Run, Score, Status
-from results.store import database, schema, version
+from results.record import Run, Score, Status, Verdicts
+from results.store import database, schema, verdicts, version
 
 SHOWN = 20
 
@@ -61,6 +61,15 @@ class Reader:
             )
         return found[0]
 
+    def verdicts(self, runs: Iterable[Run]) -> dict[str, dict[str, Verdicts]]:
+        """Give the verdicts of attempts by run id and benchmark, in one query.
+
+        A run without stored verdicts is left out: one that is not judged, or was stored before they
+        were kept and is not yet indexed again.
+        """
+        with self._database.transaction() as connection:
+            return verdicts.read(connection, runs)
+
     def finished_ids(self) -> set[str]:
         """List the ids of the runs that finished."""
         return self._ids("finished")
@@ -95,18 +104,20 @@ class Store(Reader):
         with self._database.transaction() as connection:
             migrate.upgrade(connection, self._database.name)
 
-    def add(self, run: Run) -> None:
-        """Add one attempt, with its scores, unless it is there already."""
-        fields = asdict(run)
-        del fields["scores"]
-        with self._database.transaction() as connection:
-            if connection.scalar(_attempt(run)) is None:
-                inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-                attempt = connection.execute(inserted, fields).scalar_one()
-                _add_scores(connection, attempt, run.scores)
+    def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
+        """Add one attempt, with its scores, unless it is there already.
 
-    def replace_scores(self, run: Run) -> None:
-        """Give the stored attempt of `run` the scores and the flags of `run`, instead of its own.
+        The verdicts are added in either case, if there are any.
+        """
+        with self._database.transaction() as connection:
+            attempt = connection.scalar(_attempt(run))
+            if attempt is None:
+                attempt = _add(connection, run)
+            if judged:
+                verdicts.replace(connection, attempt, judged)
+
+    def replace_scores(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
+        """Give the stored attempt of `run` its scores, its flags and these verdicts.
 
         Raises `ResultsError` if that attempt, known by run id and start, is not stored.
         """
@@ -119,6 +130,7 @@ class Store(Reader):
             connection.execute(sa.update(runs).where(this).values(flags=run.flags))
             connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
             _add_scores(connection, attempt, run.scores)
+            verdicts.replace(connection, attempt, judged)
 
     def _no_attempt(self, run: Run) -> str:
         return (
@@ -135,10 +147,22 @@ def _attempt(run: Run) -> Select[int]:
     )
 
 
+def _add(connection: Connection, run: Run) -> int:
+    fields = asdict(run)
+    del fields["scores"]
+    inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
+    attempt: int = connection.execute(inserted, fields).scalar_one()
+    _add_scores(connection, attempt, run.scores)
+    return attempt
+
+
 def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:
-    for position, score in enumerate(scores):
-        key = {"attempt": attempt, "position": position}
-        connection.execute(sa.insert(schema.scores), key | asdict(score))
+    rows = [
+        {"attempt": attempt, "position": position} | asdict(score)
+        for position, score in enumerate(scores)
+    ]
+    if rows:
+        connection.execute(sa.insert(schema.scores), rows)
 
 
 def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[Run]:

@@ -10,6 +10,7 @@ import pytest
 
 from harness import plugins
 from results.runfolder.folder import RunFolder
+from results.store import Reader
 
 Command = Callable[..., Any]
 
@@ -157,6 +158,10 @@ def test_the_store_is_rebuilt_from_the_run_folders(harness: Command, place: Path
         harness(place, "history", "--store", s).stdout for s in ("harness.db", "rebuilt.db")
     ]
     assert histories[0] == histories[1]
+    readers = [Reader(place / s) for s in ("harness.db", "rebuilt.db")]
+    verdicts = [reader.verdicts(reader.runs(status="finished")) for reader in readers]
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0]
 
 
 def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(

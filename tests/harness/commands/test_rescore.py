@@ -22,7 +22,7 @@ from results.reports.layout import Layout
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.values import Environment, Generation, Result, TrainRecord
-from results.store import Store
+from results.store import Reader, Store
 from tasks.contract import EXTRACTOR_VERSIONS
 
 Command = Callable[..., Any]
@@ -104,6 +104,8 @@ def test_edited_generations_give_other_scores_in_the_store_and_in_the_run_folder
         assert run.scores == getattr(record_of(scored), "scores", None)
         verdicts = scored.verdicts("gsm8k")
         assert sum(verdict.correct["llm-adapters"] for verdict in verdicts) == count
+        packed = Reader(tmp_path / "harness.db").verdicts([run])[run.run_id]["gsm8k"]
+        assert (int.from_bytes(packed.right).bit_count(), packed.n) == (count, len(GOLD))
 
 
 def test_a_table_says_which_answers_an_earlier_extractor_read(
