@@ -29,7 +29,7 @@ from results.analysis.table import Table
 from results.record import Run
 from results.reports import formats
 from results.reports.formats.csv import records
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 Names = str | Sequence[str]
 """As on the command line, "lora,dypam", or one by one, ["lora", "dypam"]."""
@@ -55,7 +55,7 @@ class Tables:
 
     def latex(self) -> str:
         """Write the tables for a paper."""
-        return formats.render(self.values, "latex", Layout(titles=titles(self.values)))
+        return formats.render(self.values, "latex", Printing(titles=titles(self.values)))
 
     def _repr_markdown_(self) -> str:
         """Show the tables where a notebook's cell ends in them."""

@@ -43,12 +43,12 @@ def table(
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
-    from results.reports.layout import Layout
+    from results.reports.printing import Printing
 
-    layout = Layout(
+    printing = Printing(
         columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
         spread=not no_sd,
-        characters=None if wide else Layout.characters,
+        characters=None if wide else Printing.characters,
         width=width,
         label=label,
         costs=costs,
@@ -58,7 +58,7 @@ def table(
         store,
         tasks,
         "json" if as_json else format,
-        layout,
+        printing,
         extractors=extractors,
         clean=clean,
         own_recipes=own_recipes,

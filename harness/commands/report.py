@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.reports.layout import Layout
 from results.reports.markdown_table import markdown_table
+from results.reports.printing import Printing
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def table(rows: Sequence[dict[str, Any]], *, wide: bool = False) -> str:
     numbers = [_is_numbers([row[name] for row in rows]) for name in rows[0]]
     align = "".join("r" if right else "l" for right in numbers)
     lines = [list(map(_written, row.values())) for row in rows]
-    return markdown_table(list(rows[0]), lines, align, None if wide else Layout.characters)
+    return markdown_table(list(rows[0]), lines, align, None if wide else Printing.characters)
 
 
 def counted(number: int, one: str, several: str) -> str:

@@ -19,7 +19,7 @@ from results.reports import extractors as extractor_report
 from results.reports import formats
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 from results.reports.to_json import to_json
 from results.store import Reader
 from tasks.contract import EXTRACTOR_VERSIONS
@@ -43,7 +43,7 @@ def table(
     store_place: str,
     tasks: str | None,
     name: str,
-    layout: Layout,
+    printing: Printing,
     *,
     extractors: bool = False,
     **choices: Unpack[Choices],
@@ -54,7 +54,7 @@ def table(
         store_place: The store.
         tasks: Groups and benchmarks; all without.
         name: The format.
-        layout: What of the tables is printed.
+        printing: What of the tables is printed.
         extractors: Show instead how the scores depend on the extractor.
         choices: What the tables compare.
 
@@ -62,14 +62,14 @@ def table(
         UserError: There is nothing to show, or the choices do not go together.
     """
     if extractors:
-        return _of_extractors(store_place, tasks, name, layout, choices)
+        return _of_extractors(store_place, tasks, name, printing, choices)
     if name == "json":
         found = compared(_tables(store_place, tasks, **choices))
     else:
         found = of_finished(store_place, tasks, **choices)
-    if name == "latex":
-        layout = replace(layout, titles=titles(found, _runs(store_place, tasks)))
-    return formats.render(found, name, layout)
+    if name in formats.FOR_PAPERS:
+        printing = replace(printing, titles=titles(found, _runs(store_place, tasks)))
+    return formats.render(found, name, printing)
 
 
 def of_finished(store_place: str, tasks: str | None, **choices: Unpack[Choices]) -> list[Table]:
@@ -108,10 +108,10 @@ def _tables(
 
 
 def _of_extractors(
-    store_place: str, tasks: str | None, name: str, layout: Layout, choices: Choices
+    store_place: str, tasks: str | None, name: str, printing: Printing, choices: Choices
 ) -> str:
     """Show how the scores of all finished runs depend on the extractor."""
-    if any(choices.values()) or layout.costs or layout.runs or name not in ("markdown", "json"):
+    if any(choices.values()) or printing.costs or printing.runs or name not in ("markdown", "json"):
         raise UserError(
             "--extractors supports markdown and json, and cannot be combined with --clean, "
             "--own-recipes, --choose, --costs or --runs."

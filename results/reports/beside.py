@@ -4,20 +4,23 @@ from collections.abc import Sequence
 
 from results.analysis.table import Table, TableRow
 from results.reports import costs, prose
-from results.reports.layout import Layout
+from results.reports.sheet import Column, Printed
 
 
-def header(table: Table, layout: Layout) -> list[str]:
-    """Title the numbers of a row: what is beside the scores, and the scores."""
-    after = costs.HEADER if layout.costs else ()
-    return [*["tries"] * _tried(table), "trainable %", *table.columns, *after]
+def columns(table: Table, *, with_costs: bool) -> tuple[Column, ...]:
+    """Title the columns of a table: what is beside the scores, and the scores."""
+    after = costs.HEADER if with_costs else ()
+    titles = (*["tries"] * _tried(table), "trainable %", *table.columns, *after)
+    return tuple(map(Column, titles))
 
 
-def numbers(table: Table, row: TableRow, scores: Sequence[str], layout: Layout) -> list[str]:
-    """Put what is beside the scores before and after them, a text for each title."""
+def cells(
+    table: Table, row: TableRow, scores: Sequence[Printed], *, with_costs: bool
+) -> tuple[Printed, ...]:
+    """Put what is beside the scores of a row before and after them, a cell for each column."""
     tries = [str(row.choice.tries) if row.choice else "-"] * _tried(table)
-    after = costs.cells(row.costs) if layout.costs else ()
-    return [*tries, prose.trainable(row), *scores, *after]
+    after = costs.cells(row.costs) if with_costs else ()
+    return (*map(Printed, [*tries, prose.trainable(row)]), *scores, *map(Printed, after))
 
 
 def _tried(table: Table) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from results.analysis.history import Entry
 from results.reports import costs as costs_report
 from results.reports import prose
-from results.reports.layout import Layout
 from results.reports.markdown_table import markdown_table
+from results.reports.printing import Printing
 
 NUMBERS = {"seed", "fold", *costs_report.HEADER}
 ALWAYS = ("started", "run", "method", "seed", "overall")
@@ -35,7 +35,7 @@ def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = Fals
     told = [f"{name} {text}" for name, text in common.items() if text not in ("", "-")]
     below = f"All of them: {', '.join(told)}." if told else ""
     care = f"Read with care: {'; '.join(shared)}." if shared else ""
-    return "\n\n".join(filter(None, [_table(short, columns, Layout.characters), below, care]))
+    return "\n\n".join(filter(None, [_table(short, columns, Printing.characters), below, care]))
 
 
 def _shared_marks(entries: Sequence[Entry]) -> tuple[str, ...]:

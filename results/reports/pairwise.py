@@ -7,8 +7,8 @@ from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
 from results.analysis.series import unique
 from results.reports import prose
-from results.reports.layout import AVERAGES
 from results.reports.markdown_table import markdown_table
+from results.reports.shown import AVERAGES
 from results.statistics.test import ALPHA, Undefined
 
 INTERVAL = f"{100 * (1 - ALPHA):g} % interval"

@@ -11,7 +11,7 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
-from results.reports.layout import ranked
+from results.reports.shown import ranked
 from results.statistics.sample import Sample
 from results.statistics.seeds import welch
 from results.statistics.test import ALPHA, Undefined

@@ -1,12 +1,18 @@
-"""Renderings of comparison tables; a file here is a format, and its name is its name."""
+"""Renderings of sheets; a file or folder here is a format, and its name is its name."""
 
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 
 from results.analysis.table import Table
 from results.errors import ResultsError, unknown
-from results.reports.layout import Layout, chosen
+from results.reports import layouts
+from results.reports.printing import Printing
+from results.reports.shown import chosen
+
+FOR_PAPERS = ("html", "latex")
+"""The formats that call methods and benchmarks by their titles."""
 
 
 def names() -> list[str]:
@@ -14,15 +20,18 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def render(tables: Sequence[Table], name: str, layout: Layout | None = None) -> str:
-    """Write tables in the format called `name`.
+def render(
+    tables: Sequence[Table], name: str, printing: Printing | None = None, layout: str = "main"
+) -> str:
+    """Write tables in the format called `name`, arranged by a layout.
 
     Raises:
-        ResultsError: There is no such format, or no such column.
+        ResultsError: There is no such format, layout or column.
     """
     if name not in names():
         raise ResultsError(unknown("format", name, names()))
-    layout = layout or Layout()
-    shown = chosen(tables, layout.columns)
-    text: str = import_module(f"{__name__}.{name}").render(shown, layout)
+    printing = printing or Printing()
+    printing = replace(printing, titles=(printing.titles or {}) if name in FOR_PAPERS else None)
+    shown = layouts.sheets(chosen(tables, printing.columns), layout, printing)
+    text: str = import_module(f"{__name__}.{name}").render(shown, printing)
     return text

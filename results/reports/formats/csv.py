@@ -10,13 +10,14 @@ from results.analysis.ranking import Cell
 from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
 from results.reports import prose
-from results.reports.layout import Layout
+from results.reports.printing import Printing
+from results.reports.sheet import Sheet, behind_sheets
 from results.statistics.test import Test, Undefined
 
 
-def render(tables: Sequence[Table], layout: Layout) -> str:
-    """Write tables as one CSV text, its first line naming the columns."""
-    lines = records(tables)
+def render(sheets: Sequence[Sheet], printing: Printing) -> str:
+    """Write the tables of sheets as one CSV text, its first line naming the columns."""
+    lines = records(behind_sheets(sheets))
     text = StringIO()
     if lines:
         writer = csv.DictWriter(text, lines[0], lineterminator="\n")

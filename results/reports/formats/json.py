@@ -1,12 +1,12 @@
-"""The tables as they are: every number unrounded, per seed, with every test."""
+"""The tables behind the sheets as they are: every number unrounded, per seed, with every test."""
 
 from collections.abc import Sequence
 
-from results.analysis.table import Table
-from results.reports.layout import Layout
+from results.reports.printing import Printing
+from results.reports.sheet import Sheet, behind_sheets
 from results.reports.to_json import to_json
 
 
-def render(tables: Sequence[Table], layout: Layout) -> str:
-    """Write tables as a JSON list."""
-    return to_json(tables)
+def render(sheets: Sequence[Sheet], printing: Printing) -> str:
+    """Write the tables of sheets as a JSON list."""
+    return to_json(behind_sheets(sheets))

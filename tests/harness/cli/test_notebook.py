@@ -16,7 +16,7 @@ from harness.commands import tables as stored
 from harness.errors import UserError
 from harness.planning.request import Request
 from results.errors import ResultsError
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 SMALL = {"train.epochs": 1, "protocol.max_new_tokens": 24}
 
@@ -74,14 +74,14 @@ def test_a_table_of_the_store_reads_as_the_command_prints_it(done: Grid, place: 
     found = harness.table(place / "harness.db", "math")
     store = str(place / "harness.db")
     for name, text in (("markdown", found.markdown()), ("latex", found.latex())):
-        assert text == stored.table(store, "math", name, Layout(), clean=False, own_recipes=False)
+        assert text == stored.table(store, "math", name, Printing(), clean=False, own_recipes=False)
     assert found.values == done.table.values
 
 
 def test_of_several_recipes_one_is_chosen_as_the_command_chooses(done: Grid, place: Path) -> None:
     store = str(place / "harness.db")
     found = harness.table(store, choose="validation").markdown()
-    assert found == stored.table(store, None, "markdown", Layout(), choose="validation")
+    assert found == stored.table(store, None, "markdown", Printing(), choose="validation")
 
 
 def rows(frame: Any) -> list[dict[str, Any]]:

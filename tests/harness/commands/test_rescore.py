@@ -17,8 +17,7 @@ from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from results.analysis.table import tables
 from results.record import Run, Score
-from results.reports.formats.markdown import render as markdown
-from results.reports.layout import Layout
+from results.reports.formats import render
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.values import Environment, Generation, Result, TrainRecord
@@ -117,7 +116,7 @@ def test_a_table_says_which_answers_an_earlier_extractor_read(
     old, new = marked([replace(run, scores=(one,)) for one in (first, second)])
     said = "answers read by strict/1, now strict/2: run `harness rescore`"
     assert (old.marks, new.marks) == ((*run.marks, said), run.marks)
-    assert said in markdown(tables([old]), Layout())
+    assert said in render(tables([old]), "markdown")
 
 
 def test_rescoring_writes_the_versions_of_the_extractors(scored: RunFolder, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from results.analysis.table import Table, tables
 from results.record import Run, Score
 from results.reports.formats import render
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 Make = Callable[..., Run]
 Sizes = Mapping[str, tuple[float, int]]
@@ -84,7 +84,7 @@ def test_no_clean_row_at_all_shows_a_dash_and_is_no_gap_of_seeds(make: Make) -> 
     (table,) = tables(runs, clean=True)
     assert means(table)["clean micro"] is means(table)["clean macro"] is None
     assert table.blocks[0].rows[0].notes == ("no clean rows",)
-    lora = render([table], "markdown", Layout(characters=None)).splitlines()[6]
+    lora = render([table], "markdown", Printing(characters=None)).splitlines()[6]
     assert lora.split("|")[2].strip() == "lora"
     assert [cell.strip() for cell in lora.split("|")[-3:-1]] == ["-", "-"]
 

@@ -13,7 +13,8 @@ from results.analysis.table import Table, tables
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports.formats import names, render
-from results.reports.layout import Layout, method_title
+from results.reports.printing import Printing
+from results.reports.titles import method_title
 
 Make = Callable[..., Run]
 
@@ -99,22 +100,22 @@ def test_one_benchmark_has_no_averages_to_print_unless_asked_for(make: Make) -> 
     assert "micro" in table.columns
     for name in ("latex", "markdown"):
         assert "micro" not in render([table], name)
-        assert "macro" in render([table], name, Layout(columns=("macro",)))
+        assert "macro" in render([table], name, Printing(columns=("macro",)))
 
 
 def test_only_the_columns_asked_for_are_shown_in_their_order(make: Make) -> None:
     found = tables([make(correct={"gsm8k": 1, "aqua": 2, "svamp": 3})])
     for name in names():
-        text = render(found, name, Layout(columns=("MACRO", "aqua"))).rpartition('"columns"')[2]
+        text = render(found, name, Printing(columns=("MACRO", "aqua"))).rpartition('"columns"')[2]
         assert text.index("macro") < text.index("aqua")
         assert "svamp" not in text
     with pytest.raises(ResultsError, match=r"'gsm8' is not a known column. Did you mean 'gsm8k'?"):
-        render(found, "markdown", Layout(columns=("gsm8",)))
+        render(found, "markdown", Printing(columns=("gsm8",)))
 
 
 def test_without_spread_no_format_for_readers_prints_an_sd(two: list[Table]) -> None:
     for name in ("latex", "markdown"):
-        text = render(two, name, Layout(spread=False))
+        text = render(two, name, Printing(spread=False))
         assert "80.50" in text
         assert "0.71" not in text
         assert not re.search(r"±|\\pm|SD over", text)
@@ -131,7 +132,7 @@ def test_a_wide_table_is_split_at_100_characters_and_repeats_the_names(make: Mak
         name.strip() for line in lines if "method" in line for name in line.split("|")[3:-1]
     ]
     assert headings == ["trainable %", *found[0].columns]
-    wide = render(found, "markdown", Layout(characters=None)).splitlines()
+    wide = render(found, "markdown", Printing(characters=None)).splitlines()
     assert sum("| a " in line for line in wide) == 1
 
 
@@ -217,11 +218,11 @@ def test_latex_names_no_more_packages_than_debian_recommends(two: list[Table]) -
 
 def test_latex_uses_titles_and_gives_every_table_a_label_of_its_own(two: list[Table]) -> None:
     titles = {"dypam": "DyPAM", "lora": "LoRA", "gsm8k": "GSM8K", "math": "Mathematics"}
-    text = render(two * 2, "latex", Layout(titles=titles))
+    text = render(two * 2, "latex", Printing(titles=titles))
     for words in ("DyPAM & ", r"LoRA (r\_1=64) & ", "& GSM8K", r"\caption{Mathematics, "):
         assert words in text
     assert re.findall(r"\\label{(.*?)}", text) == ["tab:math-accuracy", "tab:math-accuracy-2"]
-    assert r"\label{tab:own}" in render(two, "latex", Layout(label="tab:own"))
+    assert r"\label{tab:own}" in render(two, "latex", Printing(label="tab:own"))
 
 
 def test_latex_notes_stand_below_the_table_and_not_in_the_caption(two: list[Table]) -> None:
@@ -235,7 +236,7 @@ def test_latex_notes_stand_below_the_table_and_not_in_the_caption(two: list[Tabl
 def test_latex_is_as_wide_as_a_column_or_the_page(
     width: Literal["column", "page"], environment: str, two: list[Table]
 ) -> None:
-    assert rf"\begin{{{environment}}}[t]" in render(two, "latex", Layout(width=width))
+    assert rf"\begin{{{environment}}}[t]" in render(two, "latex", Printing(width=width))
 
 
 @pytest.mark.parametrize("name", ["latex", "markdown"])
@@ -250,7 +251,7 @@ def test_latex_names_the_runs_in_comments_and_is_otherwise_the_same(two: list[Ta
     def printed(text: str) -> list[str]:
         return [line for line in text.splitlines() if line and not line.startswith("%")]
 
-    plain, told = render(two, "latex"), render(two, "latex", Layout(runs=True))
+    plain, told = render(two, "latex"), render(two, "latex", Printing(runs=True))
     assert printed(told) == printed(plain)
     for row in two[0].blocks[0].rows:
         (line,) = (one for one in told.splitlines() if one.endswith(" ".join(row.cells[0].runs)))
@@ -267,7 +268,7 @@ def test_latex_calls_methods_and_benchmarks_by_their_titles_in_notes_too(make: M
         make("lora", backbone="other", correct=both),
     ]
     titles = {"ia3": "IA3", "lora": "LoRA", "aqua": "AQuA"}
-    text = render(tables(runs), "latex", Layout(titles=titles)).replace("\\", "")
+    text = render(tables(runs), "latex", Printing(titles=titles)).replace("\\", "")
     assert "other, no run of IA3." in text
     assert "no answer found in 100 % on 1 of 2 sets (AQuA), in 1 of 3 runs (IA3; on tiny)" in text
     assert not re.search("ia3|aqua|lora", text)

@@ -13,7 +13,7 @@ import pytest
 from results.analysis.table import tables
 from results.record import Run
 from results.reports.formats import render
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 pytestmark = pytest.mark.parts
 
@@ -118,8 +118,8 @@ def test_a_table_fits_its_place_in_type_of_at_least_7_pt(
     runs: Callable[[int], list[Run]],
     tmp_path: Path,
 ) -> None:
-    layout = Layout(width=width, spread=spread, titles=TITLES, label="tab:main")
-    log, pdf = compiled(render(tables(runs(count)), "latex", layout), option, tmp_path)
+    printing = Printing(width=width, spread=spread, titles=TITLES, label="tab:main")
+    log, pdf = compiled(render(tables(runs(count)), "latex", printing), option, tmp_path)
     assert [points for points in overfull(log) if points > 2] == []
     assert "Float too large" not in log
     assert "undefined" not in log
@@ -136,8 +136,8 @@ def test_every_number_stands_in_the_paper_once(
     runs: Callable[[int], list[Run]], tmp_path: Path
 ) -> None:
     (table,) = tables(runs(7))
-    layout = Layout(width="column", titles=TITLES)
-    compiled(render([table], "latex", layout), "twocolumn", tmp_path)
+    printing = Printing(width="column", titles=TITLES)
+    compiled(render([table], "latex", printing), "twocolumn", tmp_path)
     found = re.findall(r"\d+\.\d\d(?=±)", re.sub(r" +±", "±", printed(tmp_path)))
     means = [
         f"{table.metric.points(cell.sample.mean or 0):.2f}"
@@ -150,7 +150,7 @@ def test_every_number_stands_in_the_paper_once(
 def test_titles_are_those_of_people_and_the_label_leads_to_the_table(
     runs: Callable[[int], list[Run]], tmp_path: Path
 ) -> None:
-    text = render(tables(runs(22)), "latex", Layout(titles=TITLES, label="tab:main"))
+    text = render(tables(runs(22)), "latex", Printing(titles=TITLES, label="tab:main"))
     compiled(text, "onecolumn", tmp_path)
     words = printed(tmp_path)
     for title in ("DyPAM", "RieMoE-LoRA", "WinoGrande", "ARC-", "Challenge", "Commonsense"):
@@ -165,7 +165,7 @@ def test_the_notes_have_five_lines_at_most_and_say_what_is_left_out(
 ) -> None:
     marks = ("first 100 rows of each benchmark", "first 4000 training rows of Commonsense15K")
     many = [replace(run, marks=marks) for run in runs(7)]
-    text = render(tables(many), "latex", Layout(width=width, titles=TITLES))
+    text = render(tables(many), "latex", Printing(width=width, titles=TITLES))
     compiled(text, "twocolumn", tmp_path)
     command = ["pdftotext", "paper.pdf", "-"]
     plain = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -1,17 +1,15 @@
-"""The cells of a table in LaTeX, and the tabulars that show them part by part."""
+"""The cells of a sheet in LaTeX, and the tabulars that show them part by part."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from results.analysis.ranking import Cell
-from results.analysis.table import Block, Table
-from results.reports import beside, prose
 from results.reports.formats.latex.fit import Fit, height, name_lines
 from results.reports.formats.latex.text import escaped, width
-from results.reports.layout import Layout, ranked
+from results.reports.sheet import Mark, Printed, Sheet
 
-WRAPS: dict[int | None, str] = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
+WRAPS: dict[Mark, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
 ABOUT = 10
 """The type size at which headings and cells are compared, in pt."""
 
@@ -26,16 +24,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Grid:
-    """All that the tabulars of one table show."""
+    """All that the tabulars of one sheet show."""
 
+    over: tuple[str, ...]
+    """What is above the heading of each column of numbers, the same for neighbours."""
     headings: tuple[tuple[str, ...], ...]
     """Of each column of numbers, in one line or several."""
     blocks: tuple[tuple[str, tuple[Row, ...]], ...]
-    """Of each backbone its name and its methods."""
+    """Of each group its title and its rows."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The methods of all backbones."""
+        """The rows of all groups."""
         return tuple(row for _, rows in self.blocks for row in rows)
 
     @property
@@ -46,32 +46,35 @@ class Grid:
 
     def height(self, how: Fit) -> float:
         """Estimate the height of a tabular, in pt."""
-        lines = max(map(len, self.headings)) + len(self.blocks)
+        lines = any(self.over) + max(map(len, self.headings)) + len(self.blocks)
         lines += sum(name_lines(row.name, how) for row in self.rows)
         return height(lines, len(self.blocks), how.size)
 
 
-def grid(table: Table, layout: Layout) -> Grid:
-    """Write the cells of a table."""
-    starred = {
-        cell.column
-        for block in table.blocks
-        for row in block.rows
-        for cell in row.cells
-        if cell.significantly_best
-    }
+def grid(sheet: Sheet) -> Grid:
+    """Write the cells of a sheet."""
+    starred = [any(line.cells[n].star for line in sheet.lines) for n in range(len(sheet.columns))]
     blocks = tuple(
-        (escaped(block.backbone), tuple(_rows(table, block, starred, layout)))
-        for block in table.blocks
+        (
+            escaped(group.title),
+            tuple(
+                Row(escaped(line.name), tuple(map(_cell, line.cells, starred)))
+                for line in group.lines
+            ),
+        )
+        for group in sheet.groups
     )
     numbers = zip(*(row.cells for _, rows in blocks for row in rows), strict=True)
-    titles = beside.header(table, layout)
-    headings = (_heading(title, cells) for title, cells in zip(titles, numbers, strict=True))
-    return Grid(tuple(headings), blocks)
+    pairs = zip(sheet.columns, numbers, strict=True)
+    return Grid(
+        tuple(escaped(column.group) for column in sheet.columns),
+        tuple(_heading(column.title, cells) for column, cells in pairs),
+        blocks,
+    )
 
 
 def tabular(shown: Grid, part: slice, how: Fit) -> str:
-    """Write some of the columns, with the names of backbones and methods.
+    """Write some of the columns, with the names of groups and rows.
 
     Where there are several parts, each is as wide as the text, so that they are equally wide.
     """
@@ -82,33 +85,34 @@ def tabular(shown: Grid, part: slice, how: Fit) -> str:
     columns = (
         f"{{l{numbers}}}" if whole else rf"{{\linewidth}}{{l@{{\extracolsep{{\fill}}}}{numbers}}}"
     )
-    lines = [rf"\begin{{{name}}}{columns}", r"\toprule"]
+    lines = [rf"\begin{{{name}}}{columns}", r"\toprule", *_over(shown.over[part])]
     lines.append(" & ".join(["method", *headings]) + r" \\")
-    for backbone, rows in shown.blocks:
-        lines += [r"\midrule", rf"\multicolumn{{{span}}}{{l}}{{\textit{{{backbone}}}}} \\"]
+    for title, rows in shown.blocks:
+        lines.append(r"\midrule")
+        if title:
+            lines.append(rf"\multicolumn{{{span}}}{{l}}{{\textit{{{title}}}}} \\")
         lines += [" & ".join([_name(row.name, how), *row.cells[part]]) + r" \\" for row in rows]
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
-def _rows(table: Table, block: Block, starred: set[str], layout: Layout) -> Iterator[Row]:
-    differing = ranked(block)
-    for row in block.rows:
-        cells = [
-            _cell(table, cell, cell.column in differing, cell.column in starred, layout.spread)
-            for cell in row.cells
-        ]
-        numbers = beside.numbers(table, row, cells, layout)
-        dashed = ("--" if one == "-" else one for one in numbers)
-        yield Row(escaped(prose.label(row)), tuple(dashed))
+def _over(titles: Sequence[str]) -> Iterator[str]:
+    """Write the titles above the headings, each with a rule below it over its columns."""
+    if not any(titles):
+        return
+    cells, rules, first = [""], "", 2
+    for title, columns in groupby(titles):
+        last = first + len(list(columns)) - 1
+        cells.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{{title}}}")
+        rules += rf"\cmidrule(lr){{{first}-{last}}}" if title else ""
+        first = last + 1
+    yield " & ".join(cells) + r" \\"
+    yield rules
 
 
-def _cell(table: Table, cell: Cell, marked: bool, starred: bool, spread: bool) -> str:
-    if cell.sample.mean is None:
-        return prose.missing(cell)
-    mean, _, sd = prose.mean(table.metric, cell.sample, spread).partition(" ± ")
-    wrap = WRAPS.get(cell.rank, "%s") if marked else "%s"
-    star = "*" if cell.significantly_best else r"\phantom{*}" if starred else ""
-    return wrap % mean + (rf"$\pm${sd}" if sd else "") + star
+def _cell(one: Printed, starred: bool) -> str:
+    spread = rf"$\pm${one.spread}" if one.spread else ""
+    star = "*" if one.star else r"\phantom{*}" if starred else ""
+    return WRAPS[one.mark] % ("--" if one.text == "-" else one.text) + spread + star
 
 
 def _heading(title: str, cells: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import render
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 Make = Callable[..., Run]
 
@@ -39,7 +39,7 @@ def test_a_table_shows_costs_on_request(make: Make) -> None:
     found = tables([make()])
     header, _, line = [
         [cell.strip() for cell in line.split("|")]
-        for line in render(found, "markdown", Layout(costs=True, characters=None)).splitlines()
+        for line in render(found, "markdown", Printing(costs=True, characters=None)).splitlines()
         if line.startswith("|")
     ]
     assert header[-6:-1] == ["training", "evaluation", "tokens/s", "peak memory", "adapter"]
@@ -72,5 +72,5 @@ def test_the_runs_of_a_cell_are_those_that_have_its_number(make: Make, fold: int
     runs = {cell.column: cell.runs for cell in table.blocks[0].rows[0].cells}
     assert runs["gsm8k"] == (both.run_id, lacking.run_id)
     assert runs["aqua"] == runs["micro"] == (both.run_id,)
-    text = render([table], "markdown", Layout(runs=True, characters=None))
+    text = render([table], "markdown", Printing(runs=True, characters=None))
     assert f"gsm8k              | {both.run_id} {lacking.run_id}" in text

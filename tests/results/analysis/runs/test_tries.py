@@ -10,7 +10,7 @@ import pytest
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports.formats import render
-from results.reports.layout import Layout
+from results.reports.printing import Printing
 
 Make = Callable[..., Run]
 
@@ -46,7 +46,7 @@ def test_the_try_of_lowest_validation_loss_is_kept(runs: list[Run]) -> None:
 
 @pytest.mark.parametrize("name", ["markdown", "csv", "json", "latex"])
 def test_no_format_shows_a_test_score_of_another_try(runs: list[Run], name: str) -> None:
-    text = render(tables(runs, choose=True), name, Layout(costs=True, runs=True, characters=None))
+    text = render(tables(runs, choose=True), name, Printing(costs=True, runs=True, characters=None))
     assert "0.0003" in text
     for score in ("0.91", "0.92", "91.00", "92.00", runs[0].run_id, runs[3].run_id):
         assert score not in text

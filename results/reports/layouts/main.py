@@ -1,0 +1,46 @@
+"""Methods by benchmarks, a block of rows for each backbone, a sheet for each metric."""
+
+import re
+from collections.abc import Sequence
+
+from results.analysis.table import Block, Table
+from results.reports import beside, prose
+from results.reports.printed import printed
+from results.reports.printing import Printing
+from results.reports.sheet import Line, LineGroup, Sheet
+from results.reports.shown import ranked, without_idle_averages
+from results.reports.titles import titled
+
+
+def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
+    """Make a sheet of each table."""
+    return [_sheet(table, printing) for table in tables]
+
+
+def _sheet(table: Table, printing: Printing) -> Sheet:
+    shown = titled(without_idle_averages(table, printing), printing.titles)
+    return Sheet(
+        name=f"{_slug(table.conditions.group)}-{_slug(table.metric.name)}",
+        tables=(table,),
+        table=shown,
+        title=prose.title(shown, printing.spread),
+        columns=beside.columns(shown, with_costs=printing.costs),
+        groups=tuple(_group(shown, block, printing) for block in shown.blocks),
+    )
+
+
+def _group(table: Table, block: Block, printing: Printing) -> LineGroup:
+    differing = ranked(block)
+    lines = []
+    for row in block.rows:
+        scores = [
+            printed(table.metric, cell, cell.column in differing, printing.spread)
+            for cell in row.cells
+        ]
+        cells = beside.cells(table, row, scores, with_costs=printing.costs)
+        lines.append(Line(prose.label(row), cells))
+    return LineGroup(block.backbone, tuple(lines))
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,72 @@
+"""A table as a reader sees it, whatever the format: titles, and cells as texts with their marks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from results.analysis.table import Table
+
+Mark = Literal["", "best", "second"]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One cell."""
+
+    text: str
+    """A number in the unit and with the digits of its metric; a word or a dash without one."""
+    spread: str = ""
+    """The SD in the same unit; empty without one."""
+    mark: Mark = ""
+    star: bool = False
+    """Whether it is significantly the best."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is above the cells of a column."""
+
+    title: str
+    group: str = ""
+    """What is above it and its neighbours of the same group; empty for a column of its own."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row: its name, and a cell for each column."""
+
+    name: str
+    cells: tuple[Printed, ...]
+
+
+@dataclass(frozen=True)
+class LineGroup:
+    """Rows under one title, such as the methods on one backbone."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a layout makes of one table or several."""
+
+    name: str
+    """By which it can be referred to: "math-accuracy"."""
+    tables: tuple[Table, ...]
+    """The values that it shows."""
+    table: Table
+    title: str
+    columns: tuple[Column, ...]
+    groups: tuple[LineGroup, ...]
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The rows of all groups."""
+        return tuple(line for group in self.groups for line in group.lines)
+
+
+def behind_sheets(sheets: Sequence[Sheet]) -> list[Table]:
+    """List the tables that sheets show, each once."""
+    tables = {id(table): table for sheet in sheets for table in sheet.tables}
+    return list(tables.values())

@@ -1,0 +1,56 @@
+"""Which columns of a table are shown."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from results.analysis.table import Block, Table, TableRow
+from results.errors import ResultsError, unknown
+from results.record import POOLED
+from results.reports.printing import Printing
+
+AVERAGES = ("micro", POOLED, "macro")
+
+
+def chosen(tables: Sequence[Table], columns: Sequence[str]) -> list[Table]:
+    """Keep only some columns, in the order asked for; tables that have none of them are left out.
+
+    Raises:
+        ResultsError: No table has a column of one of the names.
+    """
+    if not columns:
+        return list(tables)
+    known = {name.lower(): name for table in tables for name in table.columns}
+    faults = [unknown("column", one, known.values()) for one in columns if one.lower() not in known]
+    if faults:
+        raise ResultsError("\n".join(faults))
+    wanted = dict.fromkeys(known[one.lower()] for one in columns)
+    kept = [(table, [name for name in wanted if name in table.columns]) for table in tables]
+    return [_only(table, names) for table, names in kept if names]
+
+
+def without_idle_averages(table: Table, printing: Printing) -> Table:
+    """Leave out averages over one benchmark, which repeat its numbers, unless asked for."""
+    if printing.columns or len(table.benchmarks) > 1:
+        return table
+    return _only(table, [name for name in table.columns if name not in AVERAGES])
+
+
+def ranked(block: Block) -> frozenset[str]:
+    """Name the columns in which methods differ: where all are equal, none is best."""
+    return frozenset(
+        cell.column for row in block.rows for cell in row.cells if (cell.rank or 0) > 1
+    )
+
+
+def _only(table: Table, names: Collection[str]) -> Table:
+    def of_row(row: TableRow) -> TableRow:
+        cells = {cell.column: cell for cell in row.cells}
+        return replace(row, cells=tuple(cells[name] for name in names))
+
+    return replace(each_row(table, of_row), columns=tuple(names))
+
+
+def each_row(table: Table, change: Callable[[TableRow], TableRow]) -> Table:
+    """Change every row of a table."""
+    blocks = (replace(block, rows=tuple(map(change, block.rows))) for block in table.blocks)
+    return replace(table, blocks=tuple(blocks))
