@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from results.audit.reading.grid import Entry
 from results.audit.reading.names import bare, benchmark
@@ -88,15 +87,15 @@ def _whole(cells: Sequence[Cell]) -> int:
 
 
 def common(lines: Sequence[Sequence[Entry]]) -> int:
-    """Count the lines of heads: those above the first line that has numbers."""
+    """Count the lines of heads: those above the first numbers and the head of their block."""
     with_numbers = (place for place, line in enumerate(lines) if any(one.cell for one in line[1:]))
-    return next(with_numbers, len(lines))
+    found = next(with_numbers, len(lines))
+    while found > 1 and spans(lines[found - 1]):
+        found -= 1
+    return found
 
 
 def spans(line: Sequence[Entry]) -> bool:
-    """Whether one text stands at all places of a line, or alone in it: the head of a block."""
-    words = {one.words for one in line if one.words}
-    return len(words) == 1 and (
-        sum(bool(one.words) for one in line) == 1
-        or all(left.words == right.words for left, right in pairwise(line))
-    )
+    """Whether one text stands at all places of a line, or alone at its first: a block's head."""
+    first, rest = line[0].words, [one.words for one in line[1:]]
+    return bool(first) and (all(one == first for one in rest) or not any(rest))

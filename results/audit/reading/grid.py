@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from results.audit.table import Cell
 
-MINUS = "\N{MINUS SIGN}"
+MINUS, DASHES = "\N{MINUS SIGN}", "\N{EN DASH}\N{EM DASH}"
 NUMBER = re.compile(
     rf"(?P<below><?)\s*(?P<value>[-+{MINUS}]?(?:\d[\d,]*(?:\.\d+)?|\.\d+))\s*%?"
     r"\s*(?:±\s*(?P<sd>\d*\.?\d+)\s*%?)?\s*(?P<star>\**)\s*(?:\([^)]*\))?"
@@ -41,6 +41,11 @@ class Entry:
             star=bool(found["star"]),
             below=bool(found["below"]),
         )
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing stands there, or a sign that there is nothing."""
+        return not self.words.strip(f"-{DASHES}") or self.words.lower() == "n/a"
 
 
 NOTHING = Entry("", "")

@@ -9,7 +9,8 @@ from results.audit.reading.grid import Entry
 COMMENT = re.compile(r"(?<!\\)%.*?(?:\n[ \t]*|$)")
 DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|def)\*?\s*"
-    r"(?:\{\s*\\(?P<braced>[A-Za-z]+)\s*\}|\\(?P<bare>[A-Za-z]+))\s*(?:\[(?P<count>\d)\])?\s*(?=\{)"
+    r"(?:\{\s*\\(?P<braced>[A-Za-z]+)\s*\}|\\(?P<bare>[A-Za-z]+))\s*"
+    r"(?:\[(?P<count>\d)\]|(?P<signs>(?:#\d)*))\s*(?=\{)"
 )
 SIGNS = dict(
     pair.split(" ", 1)
@@ -97,7 +98,7 @@ def definitions(source: str) -> dict[str, Macro]:
     """
     return {
         found["braced"] or found["bare"]: Macro(
-            int(found["count"] or 0), argument(source, found.end())[0]
+            int(found["count"] or len(found["signs"] or "") // 2), argument(source, found.end())[0]
         )
         for found in DEFINITION.finditer(source)
     }

@@ -5,12 +5,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from results.audit.reading.grid import NOTHING, Entry, Grid
+from results.audit.reading.grid import DASHES, NOTHING, Entry, Grid
 from results.audit.reading.markdown import entry
 
 SEPARATORS = ("\t", ";", ",")
-DASH = "\N{EN DASH}|\N{EM DASH}|-"
-ONE = rf"(?:{DASH}|[*_]*<?[-+]?\d[\d,.]*%?[*_]*(?:\s?±\s?[\d.]+%?)?)(?=\s|$)"
+ONE = rf"(?:[-{DASHES}]|[*_]*<?[-+]?\d[\d,.]*%?[*_]*(?:\s?±\s?[\d.]+%?)?)(?=\s|$)"
 NUMBER, NUMBERS = re.compile(ONE), re.compile(rf"(?:\s+{ONE})+\s*$")
 """A number or a dash in its place; and all those at the end of a line."""
 
@@ -24,8 +23,7 @@ def separated(source: str) -> str:
     rows = source.strip().splitlines()
     for mark in SEPARATORS:
         found = Counter(len(row) for row in csv.reader(rows, delimiter=mark))
-        columns, times = found.most_common(1)[0]
-        if columns > 1 and times > len(rows) / 2:
+        if any(columns > 1 and times > len(rows) / 2 for columns, times in found.items()):
             return mark
     return ""
 
@@ -43,9 +41,8 @@ def of_text(source: str) -> Iterator[Grid]:
     first as there are numbers.
     """
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    counts = Counter(len(_numbers(line)) for line in lines if _numbers(line))
-    if counts:
-        columns = max(counts, key=lambda count: (counts[count], count))
+    columns = max((len(_numbers(line)) for line in lines), default=0)
+    if columns:
         yield Grid("", "", tuple(_line(line, columns) for line in _joined(lines, columns)))
 
 

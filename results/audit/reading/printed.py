@@ -85,7 +85,7 @@ def _whole_line(line: Sequence[Entry], grid: Grid) -> tuple[Entry, ...]:
 
 def _is_numbers(body: Sequence[Sequence[Entry]], place: int) -> bool:
     """Whether most of what stands in a column are numbers; the first one has names."""
-    filled = [line[place] for line in body if line[place].words and not spans(line)]
+    filled = [line[place] for line in body if not line[place].empty and not spans(line)]
     return place > 0 and sum(bool(one.cell) for one in filled) * 2 > len(filled)
 
 
