@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results.audit.reading.grid import Entry
-from results.audit.reading.names import bare, benchmark
+from results.names import bare, benchmark
 from results.audit.table import Cell, Column, Kind
 
 UNITS = re.compile(r"\s*\(\s*(?:%|points?)\s*\)|[↑↓%#]")

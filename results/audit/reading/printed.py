@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from results.audit.reading.columns import Heads, column, common, heads, spans
 from results.audit.reading.grid import NOTHING, Entry, Grid
-from results.audit.reading.names import benchmark
+from results.names import benchmark
 from results.audit.table import Cell, Column, PrintedTable, Row
 
 SAMPLES = re.compile(r"#?\s*(?:samples|examples|items|test|test size|size|n|rows)", re.IGNORECASE)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from results.audit import papers
-from results.audit.reading import Declared, names, read
+from results import names
+from results.audit.reading import Declared, read
 from results.audit.table import Cell, PrintedTable, Row
 
 PRINTED = {"dypam": "DyPAM ", "rosa": "RoSA ", "cascade": "CASCADE ", "hycam": "HyCAM "}
