@@ -1,0 +1,126 @@
+"""Tables of a LaTeX source, as papers write them."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from results.audit.reading.grid import NOTHING, Entry, Grid
+from results.audit.reading.macros import (
+    argument,
+    definitions,
+    entry,
+    expanded,
+    printed,
+    split,
+    without_comments,
+)
+
+TABULAR = re.compile(r"\\begin\{(tabular[*xy]?|tabulary|longtable|array)\}")
+AROUND = re.compile(
+    r"\\(begin|end)\{((?:sideways|wrap)?table\*?|figure\*?|minipage|longtable|subtable)\}"
+)
+RULE = re.compile(
+    r"\\(?:toprule|midrule|bottomrule|hline|Xhline\{[^}]*\}|endhead|endfirsthead|endfoot|endlastfoot"
+    r"|(?:cmidrule|cline)(?:\[[^\]]*\])?(?:\([^)]*\))?\{[^}]*\}|specialrule(?:\{[^}]*\}){3}"
+    r"|addlinespace|rowcolor(?:\[[^\]]*\])?\{[^}]*\}|noalign\{[^}]*\}|arrayrulecolor\{[^}]*\})"
+    r"(?:\[[^\]]*\])?(?![A-Za-z])"
+)
+SKIP = re.compile(r"^\s*\*?\[[^\]]*\]")
+"""What may stand behind the end of a line: `\\\\[2pt]`."""
+MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{(\d+)\}\s*(?=\{)")
+MULTIROW = re.compile(r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(\d+)\}\s*(?:\[[^\]]*\])?\s*(?=\{|\*)")
+
+
+def grids(source: str) -> Iterator[Grid]:
+    r"""Give the tables of a source in their order; bare lines with `&` and `\\` are one too."""
+    text = without_comments(source)
+    macros = definitions(text)
+    starts = list(TABULAR.finditer(text))
+    if not starts:
+        yield Grid("", "", lines(expanded(text, macros)))
+    for found in starts:
+        around = text[slice(*_surroundings(text, found.start()))]
+        yield Grid(
+            label=_given("label", around),
+            caption=printed(expanded(_given("caption", around), macros)),
+            lines=lines(expanded(_body(text, found), macros)),
+        )
+
+
+def _surroundings(text: str, place: int) -> tuple[int, int]:
+    """Find the innermost environment around a place that can have a caption."""
+    opened: list[int] = []
+    for found in AROUND.finditer(text, 0, place):
+        if found[1] == "begin":
+            opened.append(found.start())
+        elif opened:
+            opened.pop()
+    if not opened:
+        return place, place
+    depth = 1
+    for found in AROUND.finditer(text, place):
+        depth += 1 if found[1] == "begin" else -1
+        if depth == 0:
+            return opened[-1], found.start()
+    return opened[-1], len(text)
+
+
+def _given(macro: str, text: str) -> str:
+    r"""Read the argument of `\caption`, `\captionof` or `\label`; empty if there is none."""
+    found = re.search(rf"\\{macro}(?:of\{{\w+\}})?\*?(?:\[[^\]]*\])?\s*(?=\{{)", text)
+    return argument(text, found.end())[0].strip() if found else ""
+
+
+def _body(text: str, found: re.Match[str]) -> str:
+    r"""Cut out what is between `\begin{tabular}{...}` and its end."""
+    start = found.end()
+    for _ in range(2 if found[1] in ("tabular*", "tabularx", "tabulary") else 1):
+        start = _behind_options(text, start)
+        start = argument(text, start)[1]
+    end = text.find(f"\\end{{{found[1]}}}", start)
+    return text[start : end if end >= 0 else len(text)]
+
+
+def _behind_options(text: str, start: int) -> int:
+    found = re.compile(r"\s*(?:\[[^\]]*\])?\s*").match(text, start)
+    return found.end() if found else start
+
+
+def lines(body: str) -> tuple[tuple[Entry, ...], ...]:
+    """Read the lines of a body; an entry over several places stands at each of them."""
+    found: list[tuple[Entry, ...]] = []
+    below: dict[int, tuple[int, Entry]] = {}
+    for part in split(RULE.sub(" ", body), r"\\"):
+        source = SKIP.sub("", part)
+        if source.strip():
+            found.append(_line(split(source, "&"), below))
+    return tuple(found)
+
+
+def _line(sources: Sequence[str], below: dict[int, tuple[int, Entry]]) -> tuple[Entry, ...]:
+    """Read a line; `below` holds what reaches into it from above, and how far down."""
+    entries: list[Entry] = []
+    for source in sources:
+        columns, content = _inside(MULTICOLUMN, source)
+        rows, content = _inside(MULTIROW, content)
+        for _ in range(columns):
+            entries.append(_reached(entry(content), rows, len(entries), below))
+    return tuple(entries)
+
+
+def _inside(macro: re.Pattern[str], source: str) -> tuple[int, str]:
+    """Give how many places an entry takes, and its third argument: or one, and all of it."""
+    found = macro.match(source)
+    if not found:
+        return 1, source
+    behind = _behind_options(source, argument(source, found.end())[1])
+    return int(found[1]), argument(source, behind)[0]
+
+
+def _reached(one: Entry, rows: int, place: int, below: dict[int, tuple[int, Entry]]) -> Entry:
+    """Give what stands at a place: the entry, or, if it is empty, one that reaches down to it."""
+    left, above = below.pop(place, (0, NOTHING))
+    if rows > 1:
+        below[place] = (rows - 1, one)
+    elif left > 1:
+        below[place] = (left - 1, above)
+    return one if one.words or not left else above
