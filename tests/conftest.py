@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
@@ -19,6 +20,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What methods keep on disk between runs is not the user's here; one place for all processes.
 CACHE = Path(tempfile.gettempdir()) / f"peft-proving-ground-tests-{os.getuid()}"
 os.environ["XDG_CACHE_HOME"] = os.fspath(CACHE)
+# No test is timed, so no example is either: a busy machine proves nothing.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 class Shares(LoadFileScheduling):  # type: ignore[misc] # xdist has no types

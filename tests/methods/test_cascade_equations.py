@@ -432,7 +432,7 @@ def cases(draw: st.DrawFn) -> Case:
     return (m, n, *sizes)  # type: ignore[return-value]
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(cases())
 def test_output_and_gradients_equal_the_dense_ones_at_any_sizes(case: Case) -> None:
     assert_equals_the_equations(case)

@@ -378,7 +378,7 @@ def put_gradients_of_the_product(adapter: Any, gradient: Tensor) -> None:
     seed=st.integers(0, 10**6),
     stretches=st.lists(st.floats(0.3, 3.0), min_size=9, max_size=9),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @torch.no_grad()
 def test_the_step_of_a_product_does_not_depend_on_how_it_is_split_into_factors(
     seed: int, stretches: list[float]

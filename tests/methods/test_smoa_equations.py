@@ -188,7 +188,7 @@ def test_anchors_are_the_diagonal_blocks_of_the_sorted_weight(out: int, width: i
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_rows_columns_and_ranks_are_split_evenly_with_the_remainder_in_front(
     data: st.DataObject,
 ) -> None:

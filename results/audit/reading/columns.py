@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results.audit.reading.grid import Entry
-from results.names import bare, benchmark
 from results.audit.table import Cell, Column, Kind
+from results.names import bare, benchmark
 
 UNITS = re.compile(r"\s*\(\s*(?:%|points?)\s*\)|[↑↓%#]")
 OF_TEXTS = ("ppl", "perplexity", "bleu", "rouge", "meteor", "bertscore", "f1", "nll", "loss")

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from results.audit.reading.columns import Heads, column, common, heads, spans
 from results.audit.reading.grid import NOTHING, Entry, Grid
-from results.names import benchmark
 from results.audit.table import Cell, Column, PrintedTable, Row
+from results.names import benchmark
 
 SAMPLES = re.compile(r"#?\s*(?:samples|examples|items|test|test size|size|n|rows)", re.IGNORECASE)
 NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -160,7 +160,7 @@ def folder(create: Callable[..., RunFolder]) -> RunFolder:
 
 
 @pytest.mark.parametrize("kind", FileValue.__subclasses__())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_every_value_comes_back_as_it_was_written(
     kind: type[FileValue], folder: RunFolder, data: st.DataObject

@@ -54,7 +54,7 @@ RIGHT = st.lists(st.booleans(), min_size=1, max_size=40)
 
 
 @given(RIGHT)
-@settings(deadline=None, max_examples=25)  # each example writes a folder
+@settings(max_examples=25)  # each example writes a folder
 def test_numpy_unpacks_what_the_headline_extractor_found_in_the_order_of_the_rows(
     written: Write, right: list[bool]
 ) -> None:

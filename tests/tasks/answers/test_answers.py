@@ -139,7 +139,6 @@ def test_commas_make_no_difference_to_numbers(completion: str) -> None:
     assert extract(gsm8k.benchmark, ",".join(completion)) == extract(gsm8k.benchmark, completion)
 
 
-@settings(deadline=None)
 @given(
     HOSTILE, st.sampled_from(["15.0", "4", "-2.0", "0.6666666666666666"]), st.sampled_from("ABCDE")
 )
@@ -320,7 +319,7 @@ RUNAWAY = st.lists(st.tuples(PIECES, st.integers(1, 20_000)), max_size=6).map(
 """Completions of a model that repeats itself."""
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(RUNAWAY)
 def test_no_completion_of_a_model_that_repeats_itself_raises(completion: str) -> None:
     for extractor in (last_number, stated_number, first_letter, stated_letter, *WORDS):

@@ -120,7 +120,6 @@ def test_a_thousandth_decides_and_percent_is_not_a_hundredth(
     assert within_tolerance(last_number(output), gold) == right
 
 
-@settings(deadline=None)
 @given(st.text() | st.text("0123456789.,-+/ %eE\n²½\N{ARABIC-INDIC DIGIT THREE}ABC"))
 def test_numbers_and_letters_are_found_where_the_scanners_find_them(output: str) -> None:
     assert last_number(output) == scan_number(output)
@@ -128,7 +127,7 @@ def test_numbers_and_letters_are_found_where_the_scanners_find_them(output: str)
 
 
 @pytest.mark.parametrize("rule", WORDS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_option_words_are_found_where_the_scanner_finds_them(
     rule: str, data: st.DataObject

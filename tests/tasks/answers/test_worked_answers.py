@@ -129,7 +129,7 @@ def test_the_example_that_a_benchmark_opens_with_answers_by_an_option(
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(form=st.sampled_from(sorted(FORMS, key=repr)), seed=st.integers(0, 2**32))
 def test_every_problem_that_can_be_drawn_is_solved_rightly(
     split: Split, form: Arithmetic, seed: int

@@ -234,7 +234,7 @@ def lasting() -> Iterator[Site]:
 @example(0)
 @example(len(CONTENT) - 1)
 @example(len(CONTENT))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_whatever_beginning_is_left_over_the_result_is_the_file(lasting: Site, size: int) -> None:
     lasting.ranges.clear()
     with tempfile.TemporaryDirectory() as folder:

@@ -174,7 +174,7 @@ SOLID = st.text(min_size=1).filter(str.strip)
 PROBLEM = st.fixed_dictionaries({"instruction": SOLID, "output": st.text(), "answer": SOLID})
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(PROBLEM, min_size=1, max_size=4))
 def test_list_lines_and_gzip_hold_the_same_rows(
     tmp_path_factory: pytest.TempPathFactory, problems: list[dict[str, str]]
@@ -196,7 +196,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.binary() | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_no_content_raises_anything_but_a_data_error(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

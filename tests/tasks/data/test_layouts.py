@@ -192,7 +192,7 @@ def put_down(dialogues: Dialogues) -> str:
     return "".join(texts)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(DIALOGUES)
 def test_dialogues_that_were_put_down_come_back(
     tmp_path_factory: pytest.TempPathFactory, dialogues: Dialogues

@@ -142,7 +142,7 @@ def test_the_pool_of_samples_holds_the_rows_of_all_of_them() -> None:
 
 
 COUNT = 5
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 # Few texts, in several spellings: many rows of a set and of two sets are duplicates.
 TEXT = st.builds(str.format, st.sampled_from(["Ask {}", "ask  {}", "ASK\n{} "]), st.integers(0, 30))
 SETS = st.dictionaries(st.sampled_from("vwxyz"), st.lists(TEXT, max_size=30), min_size=1).map(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tasks.data.splits import Parts, hold_out, split_fold
 
 FOLDS = 5
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 WRITTEN = ("Row {}", "row  {}", "\tROW\n{} ")
 
 Sets = dict[str, list[str]]

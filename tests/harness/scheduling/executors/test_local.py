@@ -60,7 +60,7 @@ def over() -> Iterator[Callable[[int], Executor]]:
         executor.close()
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(naps=st.lists(st.sampled_from([0.0, 0.01, 0.05]), max_size=6), slots=st.integers(1, 3))
 def test_each_run_gets_the_next_free_slot_and_no_slot_has_two(
     tmp_path_factory: pytest.TempPathFactory,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from results.audit import papers
 from results import names
+from results.audit import papers
 from results.audit.reading import Declared, read
 from results.audit.table import Cell, PrintedTable, Row
 
