@@ -3,9 +3,18 @@
 A number of a seed is averaged over items, benchmarks and folds before it comes here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean, stdev
+
+from results.statistics.estimate import Estimate
+
+SAME = 1e-9
+"""Numbers closer than this differ by rounding alone: one item of a million makes 1e-6."""
+
+LARGEST = 1e100
+"""Squares of larger numbers overflow; no score is as large."""
 
 
 @dataclass(frozen=True)
@@ -16,9 +25,23 @@ class Sample:
     mean: float | None
     sd: float | None
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Give Student's interval of the mean at 95 %; without spread over seeds there is none.
+
+        >>> [round(end, 3) for end in sample({1: 2.0, 2: 4.0, 3: 6.0}).interval]
+        [-0.968, 8.968]
+        """
+        if self.mean is None or self.sd is None or constant(self.by_seed.values()):
+            return None
+        n = len(self.by_seed)
+        return Estimate(self.mean, self.sd / sqrt(n), n - 1).interval()
+
 
 def sample(by_seed: Mapping[int, float]) -> Sample:
     """Describe the numbers of a few seeds; one alone has no spread, none have no mean.
+
+    If a number is not finite there is neither.
 
     >>> sample({2333: 0.5, 1000: 0.75})
     Sample(by_seed={2333: 0.5, 1000: 0.75}, mean=0.625, sd=0.1767766952966369)
@@ -26,5 +49,16 @@ def sample(by_seed: Mapping[int, float]) -> Sample:
     True
     """
     values = by_seed.values()
-    mean = fmean(values) if values else None
-    return Sample(by_seed, mean, stdev(values) if len(values) > 1 else None)
+    if not values or not finite(values):
+        return Sample(by_seed, None, None)
+    return Sample(by_seed, fmean(values), stdev(values) if len(values) > 1 else None)
+
+
+def finite(values: Collection[float]) -> bool:
+    """Tell whether all are finite, and small enough to be squared."""
+    return all(abs(value) < LARGEST for value in values)
+
+
+def constant(values: Collection[float], scale: float = 1.0) -> bool:
+    """Tell whether values differ by rounding alone, relative to `scale` or to the largest."""
+    return max(values) - min(values) < SAME * max(scale, *map(abs, values))

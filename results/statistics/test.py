@@ -1,5 +1,6 @@
 """The outcome of a test of a difference, whichever test it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,9 @@ new items for these trained models, or new benchmarks."""
 
 Alternative = Literal["two-sided", "greater"]
 """What is tested against "no difference": any difference, or that the first is greater."""
+
+SIDED: Mapping[Alternative, str] = {"two-sided": "two-sided", "greater": "one-sided"}
+"""How the name of a test says it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,11 @@ class Test:
     claim: Claim
     difference: float
     interval: tuple[float, float] | None
-    """Of the difference, at the level 1 - ALPHA; None where the test gives none."""
+    """Of the difference, at the level 1 - ALPHA, to both sides; None where the test gives none.
+
+    It is two-sided for a one-sided test too, since it says how large the difference may be: it may
+    hold 0 while the one-sided p is below ALPHA.
+    """
     p: float
     n: tuple[int, int]
     """Sizes of the two samples."""
@@ -41,6 +49,10 @@ class Test:
     """The smallest difference that is found with a power of 80 % at this n and spread."""
     adjusted: float | None = None
     """p adjusted for the other tests of the family; None if it was not."""
+    error: float | None = None
+    """The standard error of the difference."""
+    correlation: float | None = None
+    """Of the two samples over shared seeds, where they are paired."""
     family: str = ""
     """The tests that are read together, such as those on one backbone; empty for one on its own."""
 

@@ -6,22 +6,27 @@ Welch, 1947. The generalization of "Student's" problem when several different po
 are involved. The degrees of freedom are those of Welch and Satterthwaite.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from math import sqrt
 from statistics import fmean, variance
 
-# Not scipy.stats, which takes longer to import than all the rest of a report takes.
-from scipy.special import stdtr, stdtrit
-
-from results.statistics.test import ALPHA, Test, Undefined
+from results.statistics.estimate import Estimate
+from results.statistics.power import hedges
+from results.statistics.sample import constant, finite
+from results.statistics.test import Alternative, Test, Undefined
 
 NAME = "Welch's two-sided t-test"
 
-SAME = 1e-9
-"""Numbers closer than this differ by rounding alone: one item of a million makes 1e-6."""
 
-
-def welch(a: Collection[float], b: Collection[float]) -> Test | Undefined:
+def welch(
+    a: Mapping[int, float] | Collection[float],
+    b: Mapping[int, float] | Collection[float],
+    alternative: Alternative = "two-sided",
+) -> Test | Undefined:
     """Test whether the means behind two independent samples differ.
+
+    A sample is one number per seed. The effect is in units of the pooled SD.
 
     >>> result = welch([3.0, 5.0], [1.0, 1.0, 1.0])
     >>> result.difference, result.statistic, result.df
@@ -31,32 +36,25 @@ def welch(a: Collection[float], b: Collection[float]) -> Test | Undefined:
     >>> welch([0.5, 0.5], [0.25, 0.25])
     Undefined(reason='no spread over seeds', withheld=False)
     """
+    a, b = (one.values() if isinstance(one, Mapping) else one for one in (a, b))
     if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a spread needs two
         return Undefined("one seed")
-    if _constant(a) and _constant(b):
+    if not finite([*a, *b]):
+        return Undefined("a score is not finite")
+    if constant(a) and constant(b):
         # The formula would divide by zero, or by rounding noise, and call anything significant.
         return Undefined("no spread over seeds")
-    return _welch(a, b)
+    return _welch(a, b, alternative)
 
 
-def _constant(values: Collection[float]) -> bool:
-    return max(values) - min(values) < SAME
-
-
-def _welch(a: Collection[float], b: Collection[float]) -> Test:
-    squares = variance(a) / len(a), variance(b) / len(b)
-    error = sum(squares) ** 0.5
-    df = sum(squares) ** 2 / (squares[0] ** 2 / (len(a) - 1) + squares[1] ** 2 / (len(b) - 1))
-    difference = fmean(a) - fmean(b)
-    t = difference / error
-    margin = float(stdtrit(df, 1 - ALPHA / 2)) * error
-    return Test(
-        name=NAME,
-        claim="seeds",
-        difference=difference,
-        interval=(difference - margin, difference + margin),
-        statistic=t,
-        df=df,
-        p=2 * float(stdtr(df, -abs(t))),
-        n=(len(a), len(b)),
-    )
+def _welch(a: Collection[float], b: Collection[float], alternative: Alternative) -> Test:
+    n, variances = (len(a), len(b)), (variance(a), variance(b))
+    squares = [one / size for one, size in zip(variances, n, strict=True)]
+    error = sqrt(sum(squares))
+    shares = [square / sum(squares) for square in squares]
+    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, n, strict=True))
+    estimate = Estimate(fmean(a) - fmean(b), error, df)
+    weighted = sum(one * (size - 1) for one, size in zip(variances, n, strict=True))
+    pooled = sqrt(weighted / (sum(n) - 2))
+    test = estimate.test("Welch's {} t-test", "seeds", n, alternative)
+    return replace(test, effect=hedges(estimate.difference, pooled, sum(n) - 2))

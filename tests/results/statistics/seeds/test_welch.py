@@ -1,14 +1,16 @@
 """Welch's test, against numbers worked out apart from the code."""
 
 from dataclasses import replace
+from math import pi
 from random import Random
+from statistics import stdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from results.statistics.seeds.welch import welch
+from results.statistics.seeds.welch import NAME, welch
 from results.statistics.test import Test, Undefined
 
 
@@ -83,6 +85,64 @@ def test_constant_seeds_are_undefined_and_not_significant(a: list[float], b: lis
 
 def test_one_constant_group_can_still_be_tested() -> None:
     assert isinstance(welch([0.5, 0.5], [0.3, 0.4]), Test)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf"), 1e300])
+def test_a_number_that_is_not_finite_makes_no_test(odd: float) -> None:
+    assert welch([0.5, odd, 0.6], [0.1, 0.2]) == Undefined("a score is not finite")
+
+
+@given(st.lists(st.floats(), max_size=6), st.lists(st.floats(), max_size=6))
+def test_any_numbers_give_a_p_above_0_or_a_reason(a: list[float], b: list[float]) -> None:
+    result = welch(a, b)
+    assert isinstance(result, Undefined) or 0 < result.p <= 1
+
+
+def test_one_sided_is_half_of_p_on_the_declared_side_and_the_same_interval() -> None:
+    a, b = [0.80, 0.82, 0.85], [0.79, 0.80, 0.81]
+    both, right, wrong = welch(a, b), welch(a, b, "greater"), welch(b, a, "greater")
+    assert isinstance(both, Test)
+    assert isinstance(right, Test)
+    assert isinstance(wrong, Test)
+    assert right.p == pytest.approx(both.p / 2)
+    assert wrong.p == pytest.approx(1 - both.p / 2)
+    assert right.interval == both.interval
+    assert (both.name, right.name) == (NAME, "Welch's one-sided t-test")
+
+
+@given(accuracies.filter(spread), accuracies.filter(spread))
+def test_one_sided_agrees_with_scipy(a: list[float], b: list[float]) -> None:
+    ours, scipys = welch(a, b, "greater"), ttest_ind(a, b, equal_var=False, alternative="greater")
+    assert isinstance(ours, Test)
+    assert ours.p == pytest.approx(scipys.pvalue, rel=1e-6)
+
+
+@given(accuracies.filter(spread), accuracies, st.floats(-100, 100), st.integers(-10, 10))
+def test_shift_and_scale_change_no_p_and_no_effect(
+    a: list[float], b: list[float], shift: float, power: int
+) -> None:
+    one = welch(a, b)
+    other = welch([shift + 2.0**power * x for x in a], [shift + 2.0**power * x for x in b])
+    assert isinstance(one, Test)
+    assert isinstance(other, Test)
+    assert (other.p, other.effect) == pytest.approx((one.p, one.effect), rel=1e-6, abs=1e-9)
+    assert other.detectable == pytest.approx(2.0**power * (one.detectable or 0))
+
+
+def test_the_effect_is_in_units_of_the_pooled_spread() -> None:
+    # Variances 4 and 1, pooled 2.5. Difference 3, so 3 / sqrt(2.5) = 1.8974; four degrees of
+    # freedom: J = Gamma(2) / (sqrt(2) Gamma(3/2)) = sqrt(2 / pi) = 0.79788.
+    result = welch([2.0, 4.0, 6.0], [0.0, 1.0, 2.0])
+    assert isinstance(result, Test)
+    assert result.effect == pytest.approx(3 / 2.5**0.5 * (2 / pi) ** 0.5)
+
+
+@pytest.mark.parametrize(("n", "in_sd"), [(3, 3.07), (5, 2.02), (10, 1.32), (20, 0.91)])
+def test_the_detectable_difference_is_the_published_one(n: int, in_sd: float) -> None:
+    values = [float(i) for i in range(n)]
+    result = welch(values, [value + 7 for value in values])
+    assert isinstance(result, Test)
+    assert result.detectable == pytest.approx(in_sd * stdev(values), abs=0.005 * stdev(values))
 
 
 def test_an_adjusted_p_decides_over_the_raw_one() -> None:
