@@ -51,7 +51,7 @@ from results.statistics.items.verdicts import (
     strata,
     unusable,
 )
-from results.statistics.seeds.welch import SAME
+from results.statistics.sample import SAME
 from results.statistics.test import ALPHA, Alternative, Test, Undefined
 
 NAME = "crossed variance components of seeds and items"
