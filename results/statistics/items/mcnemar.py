@@ -27,14 +27,15 @@ def mcnemar(
     The items of all benchmarks are pooled. They must stand alone and be right or wrong; of
     clusters, of other scores and of a macro average `sign_flip` is the test.
     """
-    why_not = fault(a, b) or _not_pairs(a, b, average)
+    why_not = fault(a, b) or not_pairs(a, b, average)
     if why_not:
         return why_not
     first, second = (strata(answers, "micro")[0].values[0] for answers in (a, b))
     return _test(int((first > second).sum()), int((first < second).sum()), first.size, alternative)
 
 
-def _not_pairs(a: Answers, b: Answers, average: Average) -> Undefined | None:
+def not_pairs(a: Answers, b: Answers, average: Average) -> Undefined | None:
+    """Say why McNemar's test is not made of these answers; the scores do not matter."""
     every = [*a.values(), *b.values()]
     if average == "macro" and len(a) > 1:
         return Undefined("McNemar's test pools items, a macro average does not")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from results.statistics.items.drawn import DRAWS, generator, p_value
 from results.statistics.items.interval import interval
 from results.statistics.items.verdicts import (
     Answers,
@@ -30,20 +31,13 @@ from results.statistics.test import Alternative, Test, Undefined
 EXACT = 2**16
 """So many outcomes at most are counted in full."""
 
-DRAWS = 10_000
-"""So many permutations are drawn where there are more outcomes."""
-
-SEED = 2333
-"""Of the generator, so that the same answers give the same p."""
-
 
 def sign_flip(
     a: Answers, b: Answers, average: Average = "micro", alternative: Alternative = "two-sided"
 ) -> Test | Undefined:
     """Test whether two sets of trained models score the same on average; over seeds, by the mean.
 
-    The p is exact where there are few outcomes. Else it is (b + 1)/(m + 1), b of m drawn ones
-    being as extreme as what was seen (Phipson and Smyth, 2010).
+    The p is exact where there are few outcomes; else permutations are drawn.
     """
     why_not = fault(a, b)
     if why_not:
@@ -80,7 +74,7 @@ def _p(moved: Floats, alternative: Alternative) -> tuple[float, float]:
         p = float(chances[_extreme(sums, moved, alternative)].sum())
         return min(1.0, p), min(1.0, smallest)
     extreme = int(_extreme(_drawn(sizes, counts), moved, alternative).sum())
-    return (extreme + 1) / (DRAWS + 1), max(smallest, 1 / (DRAWS + 1))
+    return p_value(extreme), max(smallest, p_value(0))
 
 
 def _extreme(sums: Floats, moved: Floats, alternative: Alternative) -> NDArray[np.bool_]:
@@ -105,8 +99,7 @@ def _outcomes(sizes: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]
 
 def _drawn(sizes: Floats, counts: NDArray[np.int64]) -> Floats:
     # One size at a time: scores that are no verdicts have as many sizes as items.
-    generator = np.random.default_rng(SEED)
-    sums = np.zeros(DRAWS)
+    random, sums = generator(), np.zeros(DRAWS)
     for size, count in zip(sizes, counts, strict=True):
-        sums += size * (2 * generator.binomial(count, 0.5, DRAWS) - count)
+        sums += size * (2 * random.binomial(count, 0.5, DRAWS) - count)
     return sums

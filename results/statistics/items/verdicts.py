@@ -24,7 +24,8 @@ class Items:
 
     seeds: tuple[int, ...]
     values: Floats
-    """(seeds, items): verdicts as 0 and 1, or any score of an item."""
+    """(seeds, items): verdicts as 0 and 1, or any score of an item. Where a score of all items is
+    computed from sums, such as corpus BLEU from n-gram counts: (seeds, items, parts)."""
     clusters: NDArray[np.int64] | None = None
     """(items): items of one number share a passage; None where each stands alone."""
 
@@ -46,7 +47,7 @@ class Items:
 
     @property
     def sums(self) -> Floats:
-        """The sum of the scores of each cluster, (seeds, units)."""
+        """The sum of the scores, or of each part, of each cluster: (seeds, units, ...)."""
         return np.round(self._summed(self.values), DIGITS)
 
     @property
@@ -71,8 +72,8 @@ class Items:
     def _summed(self, values: Floats) -> Floats:
         if self.clusters is None:
             return values
-        which = np.unique(self.clusters, return_inverse=True)[1]
-        return np.stack([np.bincount(which, row) for row in values])
+        order = np.argsort(self.clusters, kind="stable")
+        return np.add.reduceat(values[:, order], np.cumsum(self._sizes) - self._sizes, axis=1)
 
 
 Answers = Mapping[str, Items]
