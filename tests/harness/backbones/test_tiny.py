@@ -94,6 +94,7 @@ def test_the_bare_model_scores_at_most_15_percent_on_the_samples() -> None:
     assert right / len(judged) <= 0.15
 
 
+@pytest.mark.parts
 def test_lora_scores_at_least_50_percent_after_half_the_rows_of_the_samples_once(
     harness: Callable[..., Any], tmp_path: Path
 ) -> None:

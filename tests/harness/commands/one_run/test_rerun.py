@@ -148,7 +148,7 @@ def test_an_interrupted_rerun_leaves_nothing(place: Path, until: Callable[..., b
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
-        started = until(lambda: list(place.glob("runs/.rerun-*/*/environment.json")), 60)
+        started = until(lambda: list(place.glob("runs/.rerun-*/*/spec.json")), 60)
         os.killpg(running.pid, signal.SIGINT)
         _, said = running.communicate(timeout=30)
     assert started

@@ -86,6 +86,7 @@ def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> 
     agree(systems, name)
 
 
+@pytest.mark.parts
 def test_zero_one_in_bfloat16_takes_them_too(halved: Path) -> None:
     agree(halved, REPRESENTATIVE)
 
