@@ -13,8 +13,8 @@ from results.statistics.estimate import Estimate
 SAME = 1e-9
 """Numbers closer than this differ by rounding alone: one item of a million makes 1e-6."""
 
-LARGEST = 1e100
-"""Squares of larger numbers overflow; no score is as large."""
+LARGEST = 1e70
+"""Fourth powers of larger numbers overflow; no score is as large."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def sample(by_seed: Mapping[int, float]) -> Sample:
 
 
 def finite(values: Collection[float]) -> bool:
-    """Tell whether all are finite, and small enough to be squared."""
+    """Tell whether all are finite, and small enough for the powers that tests take."""
     return all(abs(value) < LARGEST for value in values)
 
 
-def constant(values: Collection[float], scale: float = 1.0) -> bool:
-    """Tell whether values differ by rounding alone, relative to `scale` or to the largest."""
-    return max(values) - min(values) < SAME * max(scale, *map(abs, values))
+def constant(values: Collection[float], scale: float = 0.0) -> bool:
+    """Tell whether values differ by rounding alone, relative to the largest, or to `scale`."""
+    return max(values) - min(values) < SAME * max(1.0, scale, *map(abs, values))
