@@ -5,7 +5,7 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -149,11 +149,11 @@ def _attempt(run: Run) -> Select[int]:
 
 
 def _add(connection: Connection, run: Run) -> int:
-    fields = asdict(run)
-    del fields["scores"]
-    fields["kind"] = kinds.keep(connection, run.kind)
+    values = asdict(run)
+    del values["scores"]
+    values["kind"] = kinds.keep(connection, run.kind)
     inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-    attempt: int = connection.execute(inserted, fields).scalar_one()
+    attempt: int = connection.execute(inserted, values).scalar_one()
     _add_scores(connection, attempt, run.scores)
     return attempt
 
@@ -171,25 +171,24 @@ def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list
     wanted = sa.select(schema.runs).where(*conditions)
     newest_first = wanted.order_by(schema.runs.c.started.desc(), schema.runs.c.attempt.desc())
     scores = _scores(connection, wanted.with_only_columns(schema.runs.c.attempt))
-    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first)]
+    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first).all()]
 
 
 def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
-    table = schema.scores
-    wanted = sa.select(table).where(table.c.attempt.in_(attempts)).order_by(table.c.position)
+    columns = schema.scores.c
+    of_score = [columns[field.name] for field in fields(Score)]
+    wanted = sa.select(columns.attempt, *of_score).where(columns.attempt.in_(attempts))
     found: dict[int, list[Score]] = defaultdict(list)
-    for row in connection.execute(wanted):
-        fields = row._asdict()
-        del fields["position"]
-        found[fields.pop("attempt")].append(Score(**fields))
+    for attempt, *values in connection.execute(wanted.order_by(columns.position)).all():
+        found[attempt].append(Score(*values))
     return found
 
 
 def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
-    fields = row._asdict()
-    del fields["attempt"], fields["kind"]
-    texts = {name: tuple(fields[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
-    return Run(**(fields | texts | {"scores": tuple(scores)}))
+    values = row._asdict()
+    del values["attempt"], values["kind"]
+    texts = {name: tuple(values[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
+    return Run(**(values | texts | {"scores": tuple(scores)}))
 
 
 def _listed(first: list[str], count: int) -> str:
