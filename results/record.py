@@ -70,6 +70,19 @@ class Verdicts:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What the names of a user select runs by; many runs are of one kind."""
+
+    group: str
+    method: str
+    """The label on the command line, such as "lora" or "lora[r=64]"."""
+    backbone: str
+    backbone_place: str
+    backbone_identity: tuple[str, str]
+    benchmarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Run:
     """One attempt at one spec, with zeros and empty values for what it did not reach.
 
@@ -128,6 +141,30 @@ class Run:
     """Empty without a GPU, and for runs of before it was kept."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels that it used and that torch has in no deterministic form."""
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """Name the benchmarks that it was planned for."""
+        scored = (score.benchmark for score in self.scores if score.benchmark != POOLED)
+        return tuple(self.spec.get("tests") or dict.fromkeys(scored))
+
+    @property
+    def backbone_identity(self) -> tuple[str, str]:
+        """Tell its backbone by name and content, whatever a user called it."""
+        known = self.spec.get("backbone", {})
+        return known.get("name", self.backbone), known.get("revision", "")
+
+    @property
+    def kind(self) -> Kind:
+        """Give what names select it by."""
+        return Kind(
+            self.group,
+            self.method,
+            self.backbone,
+            self.backbone_place,
+            self.backbone_identity,
+            self.benchmarks,
+        )
 
     @property
     def ended(self) -> bool:

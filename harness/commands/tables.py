@@ -12,7 +12,7 @@ from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
-from results.analysis.runs.selection import select, split_names
+from results.analysis.runs.selection import kept, narrowed, select, split_names
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import extractors as extractor_report
@@ -162,9 +162,13 @@ def _earlier(run: Run) -> Iterator[str]:
 def _runs(
     store_place: str, tasks: str | None, method: str | None = None, backbone: str | None = None
 ) -> list[Run]:
-    runs = marked(Reader(store_place).runs())
-    names = map(without_path, split_names(tasks or ""))
-    return select(runs, list(names), _only(method and without_path(method)), _only(backbone))
+    store, typed = Reader(store_place), _only(method and without_path(method))
+    names = list(map(without_path, split_names(tasks or ""))), typed, _only(backbone)
+    kinds = store.kinds()
+    found = kept(marked(store.runs(**narrowed(kinds, *names))), kinds, *names)
+    if typed and not found:  # of no run at all, or only of no run of these tasks
+        select(store.runs(**narrowed(kinds, methods=typed)), methods=typed)
+    return found
 
 
 def without_path(name: str) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from results.analysis.averages import averages, finite, not_finite
 from results.analysis.metrics import NOTHING, Metric, metric
-from results.analysis.runs.selection import benchmarks
 from results.record import POOLED, Run, Score
 
 PLAIN = "accuracy"
@@ -80,7 +79,7 @@ def columns(of: Metric, runs: Sequence[Run], clean: bool) -> Columns:
 
 def unfinished(runs: Sequence[Run]) -> Columns:
     """Find the columns of a table in which no run finished: what the runs were planned for."""
-    planned = dict.fromkeys(name for run in runs for name in benchmarks(run))
+    planned = dict.fromkeys(name for run in runs for name in run.benchmarks)
     return Columns(metric=NOTHING, benchmarks=tuple(planned), pooled=False, clean=None)
 
 

@@ -45,7 +45,7 @@ def history(newest_first: Iterable[Run]) -> list[Entry]:
     names = backbones.names(runs)
     more = several(runs)
     return [
-        _entry(run, with_version(run.method, run, more), names[backbones.identity(run)])
+        _entry(run, with_version(run.method, run, more), names[run.backbone_identity])
         for run in runs
     ]
 

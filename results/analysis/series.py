@@ -171,7 +171,7 @@ def _comparable(
     names: Mapping[tuple[str, str], str],
     own_recipes: bool,
 ) -> Comparable:
-    of_backbones = _grouped([*runs, *failed], lambda run: names[backbones.identity(run)])
+    of_backbones = _grouped([*runs, *failed], lambda run: names[run.backbone_identity])
     series = {name: _series(of_backbones[name], own_recipes) for name in sorted(of_backbones)}
     every = [one for family in series.values() for one in family]
     folds = {run.fold for one in every for run in (*one.runs, *one.failed.values())}

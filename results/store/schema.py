@@ -62,8 +62,25 @@ runs = sa.Table(
     Column("validation_loss", sa.Double, nullable=True),
     Column("peak_memory", sa.JSON, nullable=False),
     Column("nondeterministic_kernels", sa.JSON, nullable=False),
+    Column("kind", sa.String(16), nullable=False),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
+    sa.Index("runs_by_kind", "kind", "started"),
+    sa.Index("runs_by_status", "status", "run_id"),
+    sa.Index("runs_by_start", "started", "attempt", "run_id"),
 )
+
+kinds = sa.Table(
+    "kinds",
+    metadata,
+    Column("kind", sa.String(16), primary_key=True),
+    Column("group", sa.Text, nullable=False),
+    Column("method", sa.Text, nullable=False),
+    Column("backbone", sa.Text, nullable=False),
+    Column("backbone_place", sa.Text, nullable=False),
+    Column("backbone_identity", sa.JSON, nullable=False),
+    Column("benchmarks", sa.JSON, nullable=False),
+)
+"""What names select runs by; `kind` is the hash of the rest."""
 
 scores = sa.Table(
     "scores",

@@ -1,5 +1,7 @@
 """What is true of SQLite only: a store is a file, writers take one lock, errors are codes."""
 
+import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -44,7 +46,9 @@ def engine(url: URL, begin: Literal["BEGIN", "BEGIN IMMEDIATE"]) -> Engine:
     """Begin every transaction with `begin`; BEGIN IMMEDIATE takes the lock of writers at once."""
     # isolation_level None: sqlite3 leaves it to us when a transaction begins.
     arguments = {"timeout": BUSY_SECONDS, "isolation_level": None}
-    made = sa.create_engine(url, poolclass=NullPool, connect_args=arguments)
+    made = sa.create_engine(
+        url, poolclass=NullPool, connect_args=arguments, json_deserializer=lru_cache(json.loads)
+    )
     event.listen(made, "begin", lambda connection: connection.exec_driver_sql(begin))
     return made
 

@@ -5,18 +5,15 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
-from difflib import get_close_matches
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, Row, Select
 
 from results.errors import ResultsError
-from results.record import Run, Score, Status, Verdicts
-from results.store import database, schema, verdicts, version
-
-SHOWN = 20
+from results.record import Kind, Run, Score, Status, Verdicts
+from results.store import database, ids, kinds, schema, verdicts, version
 
 
 class Reader:
@@ -37,29 +34,31 @@ class Reader:
         prefix: str = "",
     ) -> list[Run]:
         """List every attempt that passes all filters, newest first; an empty filter passes all."""
-        columns = schema.runs.c
-        chosen = {columns.group: groups, columns.method: methods, columns.backbone: backbones}
-        conditions: list[ColumnElement[bool]] = [
-            column.in_(names) for column, names in chosen.items() if names
-        ]
+        conditions = kinds.are(groups, methods, backbones)
         if status:
-            conditions.append(columns.status == status)
+            conditions.append(schema.runs.c.status == status)
         if prefix:
-            conditions.append(columns.run_id.startswith(prefix.lower(), autoescape=True))
+            conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
             return _runs(connection, conditions)
 
     def run(self, prefix: str) -> Run:
         """Find the newest attempt at the one run whose id starts with `prefix`."""
-        found = self.runs(prefix=prefix)
-        if not found:
-            raise ResultsError(self._no_run(prefix))
-        ids = list(dict.fromkeys(run.run_id for run in found))
-        if len(ids) > 1:
-            raise ResultsError(
-                f"{len(ids)} runs start with {prefix!r}: {_listed(ids)}\n  Please give more digits."
-            )
-        return found[0]
+        with self._database.transaction() as connection:
+            found = ids.starting(connection, prefix.lower())
+            if not found:
+                raise ResultsError(self._no_run(connection, prefix))
+            if len(found) > 1:
+                listed = _listed(found, len(found))
+                raise ResultsError(
+                    f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
+                )
+            return _runs(connection, [schema.runs.c.run_id == found[0]])[0]
+
+    def kinds(self) -> list[Kind]:
+        """List the kinds of all runs, that of the newest run first."""
+        with self._database.transaction() as connection:
+            return kinds.read(connection)
 
     def verdicts(self, runs: Iterable[Run]) -> dict[str, dict[str, Verdicts]]:
         """Give the verdicts of attempts by run id and benchmark, in one query.
@@ -83,13 +82,15 @@ class Reader:
         with self._database.transaction() as connection:
             return set(connection.scalars(wanted))
 
-    def _no_run(self, prefix: str) -> str:
-        newest = list(dict.fromkeys(run.run_id for run in self.runs()))
-        starts = get_close_matches(prefix.lower(), [name[: len(prefix)] for name in newest])
-        nearest = [name for name in newest if name.startswith(tuple(starts))]
+    def _no_run(self, connection: Connection, prefix: str) -> str:
+        if nearest := ids.nearest(connection, prefix.lower()):
+            told = f"Nearest: {_listed(nearest, len(nearest))}"
+        else:
+            newest = _listed(ids.newest(connection), ids.count(connection))
+            told = f"Newest: {newest or 'none yet'}"
         return (
             f"No run in {self._database.name} starts with {prefix!r}.\n"
-            f"  {'Nearest' if nearest else 'Newest'}: {_listed(nearest or newest) or 'none yet'}\n"
+            f"  {told}\n"
             "  `harness history` lists them all."
         )
 
@@ -148,10 +149,11 @@ def _attempt(run: Run) -> Select[int]:
 
 
 def _add(connection: Connection, run: Run) -> int:
-    fields = asdict(run)
-    del fields["scores"]
+    values = asdict(run)
+    del values["scores"]
+    values["kind"] = kinds.keep(connection, run.kind)
     inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-    attempt: int = connection.execute(inserted, fields).scalar_one()
+    attempt: int = connection.execute(inserted, values).scalar_one()
     _add_scores(connection, attempt, run.scores)
     return attempt
 
@@ -169,27 +171,27 @@ def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list
     wanted = sa.select(schema.runs).where(*conditions)
     newest_first = wanted.order_by(schema.runs.c.started.desc(), schema.runs.c.attempt.desc())
     scores = _scores(connection, wanted.with_only_columns(schema.runs.c.attempt))
-    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first)]
+    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first).all()]
 
 
 def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
-    table = schema.scores
-    wanted = sa.select(table).where(table.c.attempt.in_(attempts)).order_by(table.c.position)
+    columns = schema.scores.c
+    of_score = [columns[field.name] for field in fields(Score)]
+    wanted = sa.select(columns.attempt, *of_score).where(columns.attempt.in_(attempts))
     found: dict[int, list[Score]] = defaultdict(list)
-    for row in connection.execute(wanted):
-        fields = row._asdict()
-        del fields["position"]
-        found[fields.pop("attempt")].append(Score(**fields))
+    for attempt, *values in connection.execute(wanted.order_by(columns.position)).all():
+        found[attempt].append(Score(*values))
     return found
 
 
 def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
-    fields = row._asdict()
-    del fields["attempt"]
-    texts = {name: tuple(fields[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
-    return Run(**(fields | texts | {"scores": tuple(scores)}))
+    values = row._asdict()
+    del values["attempt"], values["kind"]
+    texts = {name: tuple(values[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
+    return Run(**(values | texts | {"scores": tuple(scores)}))
 
 
-def _listed(ids: list[str]) -> str:
-    rest = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return ", ".join(ids[:SHOWN]) + rest
+def _listed(first: list[str], count: int) -> str:
+    shown = first[: ids.SHOWN]
+    rest = f" and {count - len(shown)} more" if count > len(shown) else ""
+    return ", ".join(shown) + rest

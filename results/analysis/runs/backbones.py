@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeVar
 
-from results.record import Run
+from results.record import Kind, Run
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -23,17 +23,11 @@ class Named:
     revision: str
 
 
-def identity(run: Run) -> tuple[str, str]:
-    """Tell backbones apart by name and content, whatever a user called them."""
-    known = run.spec.get("backbone", {})
-    return known.get("name", run.backbone), known.get("revision", "")
-
-
-def names(newest_first: Iterable[Run]) -> dict[tuple[str, str], str]:
+def names(newest_first: Iterable[Run | Kind]) -> dict[tuple[str, str], str]:
     """Name the backbone of each identity, as its newest run does where that is clear."""
     found: dict[tuple[str, str], Named] = {}
     for run in newest_first:
-        key = identity(run)
+        key = run.backbone_identity
         found.setdefault(key, Named(run.backbone, run.backbone_place, key[1]))
     return told_apart(found)
 

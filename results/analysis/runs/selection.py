@@ -3,15 +3,54 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.sources import version
 from results.errors import ResultsError, unknown
-from results.record import POOLED, Run
+from results.record import Kind, Run
 
 OWN = "train."
 """What a field of the recipe begins with in the label of a method."""
+
+
+class Filters(TypedDict):
+    """Groups, labels of methods and backbones by name; an empty list passes all."""
+
+    groups: list[str]
+    methods: list[str]
+    backbones: list[str]
+
+
+def narrowed(
+    newest_first: Sequence[Kind],
+    tasks: Collection[str] = (),
+    methods: Collection[str] = (),
+    backbones: Collection[str] = (),
+) -> Filters:
+    """Say which runs need to be looked at to find those that the names are of.
+
+    Raises:
+        ResultsError: A name is of none of the kinds; it gives the nearest ones.
+    """
+    called = naming.names(newest_first)
+    known = {name for kind in newest_first for name in (kind.group, *kind.benchmarks)}
+    labels = {kind.method for kind in newest_first}
+    known_backbones = {name for kind in newest_first for name in _called(kind, called)}
+    faults = [
+        *_faults("task", tasks, known, lambda name: name in known),
+        *_faults(
+            "method", methods, labels, lambda name: any(may_be(label, name) for label in labels)
+        ),
+        *_faults("backbone", backbones, known_backbones, lambda name: name in known_backbones),
+    ]
+    if faults:
+        raise ResultsError("\n".join(faults))
+    return Filters(
+        groups=sorted({k.group for k in newest_first if {k.group, *k.benchmarks} & set(tasks)}),
+        methods=sorted(label for label in labels if any(may_be(label, name) for name in methods)),
+        backbones=sorted({k.backbone for k in newest_first if _called(k, called) & set(backbones)}),
+    )
 
 
 def select(
@@ -33,34 +72,38 @@ def select(
     Raises:
         ResultsError: A name is of none of the runs; it gives the nearest ones.
     """
-    called = naming.names(runs)
-    known_tasks = {name for run in runs for name in (run.group, *benchmarks(run))}
-    known_backbones = {name for run in runs for name in _called(run, called)}
-    faults = [
-        *_faults("task", tasks, known_tasks, lambda name: name in known_tasks),
-        *_faults(
-            "method",
-            methods,
-            {run.method for run in runs},
-            lambda name: any(is_of(run, name) for run in runs),
-        ),
-        *_faults("backbone", backbones, known_backbones, lambda name: name in known_backbones),
-    ]
+    kinds = [run.kind for run in runs]
+    narrowed(kinds, tasks, methods, backbones)
+    labels = {run.method for run in runs}
+    faults = _faults("method", methods, labels, lambda name: any(is_of(run, name) for run in runs))
     if faults:
         raise ResultsError("\n".join(faults))
-    kept = [
+    return kept(runs, kinds, tasks, methods, backbones)
+
+
+def kept(
+    runs: Sequence[Run],
+    stored: Sequence[Kind],
+    tasks: Collection[str] = (),
+    methods: Collection[str] = (),
+    backbones: Collection[str] = (),
+) -> list[Run]:
+    """Keep what `select` keeps, where a name may be of none; `stored` tell backbones apart."""
+    called = naming.names(stored)
+    found = [
         run
         for run in runs
         if (not methods or any(is_of(run, name) for name in methods))
         and (not backbones or _called(run, called) & set(backbones))
     ]
-    return [part for run in kept if (part := _of_tasks(run, tasks))]
+    return [part for run in found if (part := _of_tasks(run, tasks))]
 
 
-def benchmarks(run: Run) -> tuple[str, ...]:
-    """Name the benchmarks that a run was planned for."""
-    scored = (score.benchmark for score in run.scores if score.benchmark != POOLED)
-    return tuple(run.spec.get("tests") or dict.fromkeys(scored))
+def may_be(label: str, typed: str) -> bool:
+    """Tell whether runs of a label can be of the method that a user named."""
+    (called, wanted), (name, own) = _read(typed), _read(label)
+    stated = {field for field in own if not field.startswith(OWN)}
+    return called.partition("@")[0].casefold() == name.casefold() and stated <= wanted.keys()
 
 
 def is_of(run: Run, typed: str) -> bool:
@@ -70,27 +113,23 @@ def is_of(run: Run, typed: str) -> bool:
     typed, and a field of the recipe is looked up in the recipe. A version may be named as tables
     do: `tanh_lora@9f3c1a2b`.
     """
-    (called, wanted), (own_name, own) = _read(typed), _read(run.method)
-    name, _, digits = called.partition("@")
-    if name.casefold() != own_name.casefold() or not version(run).startswith(digits):
+    (called, wanted), (_, own) = _read(typed), _read(run.method)
+    if not may_be(run.method, typed) or not version(run).startswith(called.partition("@")[2]):
         return False
     spec: Mapping[str, Any] = run.spec
     recipe = {OWN + field: value for field, value in spec.get("train", {}).items()}
     actual = spec.get("method", {}).get("fields", {}) | own | recipe
-    stated = {field for field in own if not field.startswith(OWN)}
-    return stated <= wanted.keys() and all(
-        field in actual and actual[field] == value for field, value in wanted.items()
-    )
+    return all(field in actual and actual[field] == value for field, value in wanted.items())
 
 
-def _called(run: Run, names: Mapping[tuple[str, str], str]) -> set[str]:
-    return {run.backbone, names[naming.identity(run)]}
+def _called(run: Run | Kind, names: Mapping[tuple[str, str], str]) -> set[str]:
+    return {run.backbone, names[run.backbone_identity]}
 
 
 def _of_tasks(run: Run, tasks: Collection[str]) -> Run | None:
     if not tasks or run.group in tasks:
         return run
-    own = benchmarks(run)
+    own = run.benchmarks
     if not (wanted := set(own) & set(tasks)):
         return None
     return replace(

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from results.analysis.runs import backbones
 from results.analysis.runs.recipes import is_trained, without_recipe
 from results.analysis.runs.unfinished import setting_of
 from results.analysis.series import Comparable, Series
@@ -70,7 +69,7 @@ def versioned(found: Sequence[Comparable], stored: Sequence[Run] = ()) -> list[C
 def _place(run: Run) -> Hashable:
     """Tell which row of which table a run is in."""
     label = without_recipe(run.method)
-    return *setting_of(run), run.extraction, backbones.identity(run), label, run.recipe
+    return *setting_of(run), run.extraction, run.backbone_identity, label, run.recipe
 
 
 def _method(run: Run) -> Method:
