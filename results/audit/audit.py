@@ -16,6 +16,7 @@ from results.audit.checks import (
 from results.audit.checks.cells import Resolution
 from results.audit.counts import Counts, counts
 from results.audit.finding import GRADES, Finding
+from results.audit.fits import printed
 from results.audit.table import PrintedTable
 
 
@@ -26,6 +27,8 @@ class Audit:
     table: PrintedTable
     findings: tuple[Finding, ...]
     resolutions: tuple[Resolution, ...]
+    printed: str
+    """How the digits were cut, as `fits.printed` says it."""
 
 
 CHECKS = (cells, averages, digits, sds, p_values, marks, duplicates, gaps)
@@ -36,4 +39,4 @@ def audit(table: PrintedTable, known: Counts | None = None) -> Audit:
     found = [finding for one in CHECKS for finding in one.check(table)]
     found += parameters.check(table, {**counts(), **(known or {})})
     ordered = sorted(found, key=lambda finding: GRADES.index(finding.grade))
-    return Audit(table, tuple(ordered), tuple(cells.resolutions(table)))
+    return Audit(table, tuple(ordered), tuple(cells.resolutions(table)), printed(table))

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import ceil, floor
 
 from results.audit.interval import Printing
 
@@ -53,27 +52,15 @@ def possible(n: int, seeds: int, top: int, printing: Printing) -> Possible:
 
 def multiples(parts: int, top: int, printing: Printing) -> frozenset[int]:
     """List the values that a multiple of 1 / `parts` can print."""
-    if parts >= top:  # the steps are no longer than a unit
-        return frozenset(range(top + 1))
-    return frozenset(
-        value
-        for k in range(parts + 1)
-        for value in printed_as(Fraction(k * top, parts), printing)
-        if 0 <= value <= top
-    )
-
-
-def printed_as(exact: Fraction, printing: Printing) -> range:
-    """Give the values that a number prints as: two where it lies between them."""
-    return range(ceil(exact - printing.above), floor(exact + printing.below) + 1)
+    per_unit = Fraction(parts, top)
+    return frozenset(v for v in range(top + 1) if printing.multiples(v, per_unit))
 
 
 def means(values: Iterable[int], seeds: int, top: int, printing: Printing) -> frozenset[int]:
     """List the values that the mean of `seeds` of the given ones can print."""
     sums = f"{_sums(values, seeds):b}"[::-1]
-    low = [max(0, ceil(seeds * (value - printing.below))) for value in range(top + 1)]
-    high = [floor(seeds * (value + printing.above)) for value in range(top + 1)]
-    return frozenset(value for value in range(top + 1) if "1" in sums[low[value] : high[value] + 1])
+    totals = {v: printing.multiples(v, Fraction(seeds)) for v in range(top + 1)}
+    return frozenset(v for v, found in totals.items() if "1" in sums[found.start : found.stop])
 
 
 def _sums(values: Iterable[int], many: int) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil, floor
 from typing import NamedTuple
 
 from results.audit.table import decimals
@@ -31,16 +32,26 @@ class Interval(NamedTuple):
 class Printing:
     """How a number is cut to its digits: what prints as v is from v - below to v + above.
 
-    Both are counted in units of the last digit. Ends are included: halves are rounded either way,
-    and floating-point noise may lie below a whole unit.
+    Both are counted in units of the last digit. The ends are included, as halves are rounded either
+    way, but for the upper end if it is open.
     """
 
     name: str
     below: Fraction
     above: Fraction
+    is_open: bool = False
+
+    def multiples(self, value: int, parts: Fraction) -> range:
+        """List the whole numbers k of which k / parts prints as a whole number.
+
+        >>> ROUNDED.multiples(1, Fraction(2)), TRUNCATED.multiples(1, Fraction(2))
+        (range(1, 4), range(2, 4))
+        """
+        low, high = parts * (value - self.below), parts * (value + self.above)
+        return range(max(0, ceil(low)), ceil(high) if self.is_open else floor(high) + 1)
 
     def interval(self, value: Decimal, times: int = 1) -> Interval:
-        """Hold what prints as `value`.
+        """Hold what prints as `value`, both ends included.
 
         Args:
             value: As printed.
@@ -61,5 +72,7 @@ def unit_of(value: Decimal) -> Fraction:
 
 
 ROUNDED = Printing("rounded", Fraction(1, 2), Fraction(1, 2))
-TRUNCATED = Printing("truncated", Fraction(0), Fraction(1))
+TRUNCATED = Printing("truncated", Fraction(0), Fraction(1), is_open=True)
 PRINTINGS = (ROUNDED, TRUNCATED)
+CUT = Printing("truncated", Fraction(0), Fraction(1))
+"""Truncated after floating-point arithmetic, which gives 28.999999999999996 for 100 * 0.29."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from results.audit.counting import Possible, possible
 from results.audit.finding import Finding, some
-from results.audit.interval import PRINTINGS, ROUNDED, Printing
+from results.audit.fits import countable, fits, printed, printings, units, ways
+from results.audit.interval import CUT, ROUNDED, TRUNCATED
 from results.audit.table import Cell, Column, PrintedTable, Row
 
 CHECK = "GRIM"
@@ -42,15 +42,15 @@ def _resolution(table: PrintedTable, index: int) -> Resolution | None:
     if not cells:
         return None
     cell = max(cells, key=lambda cell: cell.decimals)
-    ways, all_values = _ways(column, table.seeds or 1, cell, ROUNDED), top(column, cell) + 1
+    found = ways(column, table.seeds or 1, cell, ROUNDED)
     return Resolution(
         column=str(column),
         n=column.n or 0,
         seeds=table.seeds or 1,
         decimals=cell.decimals,
-        one=len(ways.one) / all_values,
-        counts=len(ways.counts) / all_values,
-        any=ways.share,
+        one=len(found.one) / (found.top + 1),
+        counts=len(found.counts) / (found.top + 1),
+        any=found.share,
     )
 
 
@@ -66,37 +66,12 @@ def check(table: PrintedTable) -> Iterator[Finding]:
         misfits = [
             (row, cell)
             for row, cell in table.cells(index)
-            if _within(column, cell) and not ways_of_printing(column, table.seeds or 1, cell)
+            if _within(column, cell) and not printings(column, table.seeds or 1, cell)
         ]
         if table.seeds and table.sizes_declared:
-            yield from (_impossible(table, column, row, cell) for row, cell in misfits)
+            yield from (_misfit(table, column, row, cell) for row, cell in misfits)
         elif misfits:
             yield _notable(table, column, [cell for _, cell in misfits])
-
-
-def countable(table: PrintedTable) -> list[int]:
-    """List the columns whose cells are shares of a known number of items."""
-    return [
-        index
-        for index, column in enumerate(table.columns)
-        if column.kind == "benchmark" and column.metric == "share" and column.n
-    ]
-
-
-def ways_of_printing(column: Column, seeds: int, cell: Cell) -> list[Printing]:
-    """List the ways of printing in which a cell is possible."""
-    value = int(cell.value.scaleb(cell.decimals))
-    return [one for one in PRINTINGS if value in _ways(column, seeds, cell, one)]
-
-
-def _ways(column: Column, seeds: int, cell: Cell, printing: Printing) -> Possible:
-    assert column.n
-    return possible(column.n, seeds, top(column, cell), printing)
-
-
-def top(column: Column, cell: Cell) -> int:
-    """Count the units of the last digit of a cell in a share of one."""
-    return int(column.whole * 10**cell.decimals)
 
 
 def _within(column: Column, cell: Cell) -> bool:
@@ -117,23 +92,26 @@ def _beyond(table: PrintedTable) -> Iterator[Finding]:
                     )
 
 
-def _impossible(table: PrintedTable, column: Column, row: Row, cell: Cell) -> Finding:
+def _misfit(table: PrintedTable, column: Column, row: Row, cell: Cell) -> Finding:
+    """Grade a cell: in a truncated table, floating-point noise may have cost it a unit."""
     assert table.seeds
+    noise = fits(column, table.seeds, cell, CUT) and printed(table) == TRUNCATED.name
     runs = "one run" if table.seeds == 1 else f"one run or {table.seeds}"
     return Finding(
-        "impossible",
+        "notable" if noise else "impossible",
         CHECK,
         f"{row}, {column}",
-        f"Which numbers of right items of {column.n} give this value?",
+        "Was this number truncated after floating-point arithmetic?"
+        if noise
+        else f"Which numbers of right items of {column.n} give this value?",
         f"{cell.value} is printed; the nearest means of {runs} are {_around(column, table, cell)}",
     )
 
 
 def _around(column: Column, table: PrintedTable, cell: Cell) -> str:
     """Write the possible values next to a cell, of rounded means."""
-    value = int(cell.value.scaleb(cell.decimals))
-    ways = _ways(column, table.seeds or 1, cell, ROUNDED)
-    known = ways.counts | ways.printed
+    found, value = ways(column, table.seeds or 1, cell, ROUNDED), units(cell)
+    known = found.counts | found.printed
     beside = [
         *sorted((one for one in known if one < value), reverse=True)[:1],
         *sorted(one for one in known if one > value)[:1],
@@ -160,6 +138,6 @@ def _runs(seeds: int) -> str:
 def _enough(table: PrintedTable, column: Column, cells: Iterable[Cell]) -> str:
     """Name the least number of seeds that would do, where none is declared."""
     for seeds in () if table.seeds else TRIED:
-        if all(ways_of_printing(column, seeds, cell) for cell in cells):
+        if all(printings(column, seeds, cell) for cell in cells):
             return f"; all are of {seeds}"
     return ""

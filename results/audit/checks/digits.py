@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from results.audit.checks.cells import countable, ways_of_printing
 from results.audit.finding import Finding, some
-from results.audit.interval import ROUNDED, TRUNCATED, Printing
+from results.audit.fits import only
+from results.audit.interval import ROUNDED, TRUNCATED
 from results.audit.table import PrintedTable
 
 CHECK = "digits"
@@ -34,13 +34,3 @@ def check(table: PrintedTable) -> Iterator[Finding]:
         f"{len(rounded)} cells are possible only if rounded ({some(rounded)}) and "
         f"{len(truncated)} only if truncated ({some(truncated)})",
     )
-
-
-def only(table: PrintedTable, printing: Printing) -> list[str]:
-    """Write the cells that are possible in one way of printing and not in the other."""
-    return [
-        f"{cell.value} at {row}, {table.columns[index]}"
-        for index in countable(table)
-        for row, cell in table.cells(index)
-        if ways_of_printing(table.columns[index], table.seeds or 1, cell) == [printing]
-    ]

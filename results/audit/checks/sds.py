@@ -6,8 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
 
-from results.audit.checks.cells import ways_of_printing
 from results.audit.finding import Finding
+from results.audit.fits import printings
 from results.audit.interval import PRINTINGS, Interval, Printing, unit_of
 from results.audit.spread import largest_variance, possible
 from results.audit.table import Cell, Column, PrintedTable
@@ -80,7 +80,7 @@ def _some_counts(spread: _Spread, seeds: int) -> bool:
     n = spread.column.n
     if spread.column.kind != "benchmark" or not n:
         return True
-    return not ways_of_printing(spread.column, seeds, spread.cell) or any(
+    return not printings(spread.column, seeds, spread.cell) or any(
         possible(spread.mean(printing, times), spread.deviation(printing, seeds, times), n, seeds)
         for times in (1, 2)
         for printing in PRINTINGS
