@@ -116,6 +116,9 @@ class PrintedTable:
     sizes_declared: bool = False
     """Whether the source or the user states the sizes of the test sets; False if they are the usual
     ones of benchmarks of these names."""
+    sd_declared: bool = False
+    """Whether the source says that what is printed as a spread is the standard deviation over
+    seeds; it might be a standard error."""
     against: str = ""
     """The method that p-values and stars compare with; empty for the best other of the block."""
     star: Decimal | None = None
@@ -133,3 +136,23 @@ class PrintedTable:
         for row in self.rows:
             if cell := row.cells[column]:
                 yield row, cell
+
+    def benchmarks(self, average: Column) -> list[int]:
+        """List the columns that an average is taken of, counted from 0."""
+        return [
+            index
+            for index, column in enumerate(self.columns)
+            if column.kind == "benchmark" and column.above == average.above
+        ]
+
+    def sd(self, row: Row, column: int) -> Decimal | None:
+        """Give the standard deviation of a cell, from the cell or from a column of its own."""
+        cell = row.cells[column]
+        if cell and cell.sd is not None:
+            return cell.sd
+        beside = (
+            found
+            for one, found in zip(self.columns, row.cells, strict=True)
+            if one.kind == "sd" and one.of == column and found
+        )
+        return next((found.value for found in beside), None)
