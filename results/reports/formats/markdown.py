@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from results.analysis.runs.flags import summed_up
 from results.reports import prose
-from results.reports.behind import Behind, behind
+from results.reports.behind import Behind
 from results.reports.markdown_table import GAP, markdown_table
+from results.reports.notes import lines
 from results.reports.printing import Printing
 from results.reports.sheet import Mark, Printed, Sheet, behind_sheets
 from results.reports.split import split
@@ -20,11 +21,10 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
 
 
 def _sheet(sheet: Sheet, printing: Printing) -> str:
-    above = [sheet.title, prose.marks(sheet.table.conditions)]
-    below = [" ".join(prose.legend(sheet.table, "italic")), *prose.notes(sheet.table)]
-    runs = markdown_table(Behind._fields, behind(sheet.table), "llll") if printing.runs else ""
     parts = _parts(sheet, printing.characters)
-    return "\n\n".join(filter(None, [*above, *parts, *below, runs]))
+    below = "\n".join(lines(sheet.told("italic")))
+    runs = markdown_table(Behind._fields, sheet.runs, "llll") if printing.runs else ""
+    return "\n\n".join(filter(None, [sheet.title, *parts, below, runs]))
 
 
 def _parts(sheet: Sheet, characters: int | None) -> list[str]:

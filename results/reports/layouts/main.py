@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from results.analysis.table import Block, Table
 from results.reports import beside, prose
+from results.reports.behind import behind
+from results.reports.notes import notes
 from results.reports.printed import printed
 from results.reports.printing import Printing
 from results.reports.sheet import Line, LineGroup, Sheet
@@ -22,10 +24,11 @@ def _sheet(table: Table, printing: Printing) -> Sheet:
     return Sheet(
         name=f"{_slug(table.conditions.group)}-{_slug(table.metric.name)}",
         tables=(table,),
-        table=shown,
         title=prose.title(shown, printing.spread),
         columns=beside.columns(shown, with_costs=printing.costs),
         groups=tuple(_group(shown, block, printing) for block in shown.blocks),
+        notes=notes([shown], printing.command),
+        runs=behind([shown]),
     )
 
 

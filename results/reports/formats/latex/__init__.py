@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from results.analysis.runs.flags import summed_up
-from results.reports.behind import behind
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
@@ -47,7 +46,7 @@ def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, .
 def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) -> Iterator[str]:
     cells, room = grid(sheet), ROOM[printing.width]
     how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
-    below, left = notes(sheet.table, flags, room)
+    below, left = notes(sheet, flags, room)
     pages = _pages(cells, how)
     comments = [*left, *(_runs(sheet) if printing.runs else ())]
     if comments:
@@ -61,7 +60,7 @@ def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) 
 
 def _runs(sheet: Sheet) -> Iterator[str]:
     """Name the runs behind the cells, in comments: sixteen digits a seed are too wide to print."""
-    for one in behind(sheet.table):
+    for one in sheet.runs:
         yield f"Runs behind {one.method} on {one.backbone}, columns {one.columns}: {one.runs}"
 
 
