@@ -11,6 +11,7 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.reports.shown import AVERAGES
 from results.statistics.sample import Sample
 from results.statistics.seeds import welch
 from results.statistics.test import ALPHA, Undefined
@@ -21,16 +22,25 @@ DIGITS = 8
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
-def title(table: Table, spread: bool = True) -> str:
-    """Say what the numbers are, or that there are none."""
-    listed = ", ".join(map(str, table.seeds))
-    named = ", ".join(filter(None, [table.conditions.group, _recipes(table.conditions)]))
+def title(table: Table, *besides: Table, spread: bool = True, column: str = "") -> str:
+    """Say what the numbers are, or that there are none.
+
+    Args:
+        table: The table.
+        besides: Tables of other metrics of the same runs.
+        spread: Whether the SD is printed.
+        column: The only one that is shown, if it is one.
+    """
+    over = column if column in AVERAGES else ""
+    named = ", ".join(filter(None, [table.conditions.group, over, _recipes(table.conditions)]))
     if table.metric is NOTHING:
         return f"{named}: {table.metric.title} of {_seeds(table.seeds)}."
+    listed = ", ".join(map(str, table.seeds))
     means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
     what = means if len(table.seeds) > 1 else f"seed {listed} alone"
     what += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
-    return f"{named}: {quantity(table.metric, table.folds)}, {what}."
+    quantities = "; ".join(quantity(one.metric, one.folds) for one in (table, *besides))
+    return f"{named}: {quantities}{';' if besides else ','} {what}."
 
 
 def _alone(table: Table) -> list[str]:

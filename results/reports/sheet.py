@@ -22,6 +22,8 @@ class Printed:
     mark: Mark = ""
     star: bool = False
     """Whether it is significantly the best."""
+    dagger: bool = False
+    """Whether it lacks a seed, where its row does not say so."""
 
 
 @dataclass(frozen=True)

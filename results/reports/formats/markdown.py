@@ -31,14 +31,17 @@ def _parts(sheet: Sheet, characters: int | None) -> list[str]:
     """Lay the columns out, in several tables where they do not fit the width."""
     names = [["backbone", "method"]]
     names += [[group.title, line.name] for group in sheet.groups for line in group.lines]
-    numbers = [[column.title for column in sheet.columns]]
+    if not any(group.title for group in sheet.groups):
+        names = [name[1:] for name in names]
+    numbers = [[f"{column.group} {column.title}".strip() for column in sheet.columns]]
     numbers += [list(map(_cell, line.cells)) for line in sheet.lines]
     widths = [max(map(len, column)) + GAP for column in zip(*numbers, strict=True)]
     named = sum(max(map(len, column)) + GAP for column in zip(*names, strict=True))
     room = sum(widths) if characters is None else characters - named - 1
+    align = "l" * len(names[0])
     return [
-        markdown_table(lines[0], lines[1:], align="ll" + "r" * (len(lines[0]) - 2))
-        for part in split(widths, room)
+        markdown_table(lines[0], lines[1:], align=align + "r" * (len(lines[0]) - len(align)))
+        for part in split(widths, room, [column.group for column in sheet.columns])
         for lines in [[[*name, *line[part]] for name, line in zip(names, numbers, strict=True)]]
     ]
 
@@ -46,4 +49,6 @@ def _parts(sheet: Sheet, characters: int | None) -> list[str]:
 def _cell(one: Printed) -> str:
     spread = f" ± {one.spread}" if one.spread else ""
     # Between blanks, Markdown takes the asterisk for itself and not for emphasis.
-    return WRAPS[one.mark].format(f"{one.text}{spread}") + " *" * one.star
+    return (
+        WRAPS[one.mark].format(f"{one.text}{spread}") + prose.DAGGER * one.dagger + " *" * one.star
+    )

@@ -19,12 +19,17 @@ def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
     return [_sheet(table, printing) for table in tables]
 
 
+def named(table: Table) -> str:
+    """Name a table by its group and its metric."""
+    return f"{slug(table.conditions.group)}-{slug(table.metric.name)}"
+
+
 def _sheet(table: Table, printing: Printing) -> Sheet:
     shown = titled(without_idle_averages(table, printing), printing.titles)
     return Sheet(
-        name=f"{_slug(table.conditions.group)}-{_slug(table.metric.name)}",
+        name=named(table),
         tables=(table,),
-        title=prose.title(shown, printing.spread),
+        title=prose.title(shown, spread=printing.spread),
         columns=beside.columns(shown, with_costs=printing.costs),
         groups=tuple(_group(shown, block, printing) for block in shown.blocks),
         notes=notes([shown], printing.command),
@@ -45,5 +50,6 @@ def _group(table: Table, block: Block, printing: Printing) -> LineGroup:
     return LineGroup(block.backbone, tuple(lines))
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """Write a name as the label of a table does."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -45,7 +45,7 @@ def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, .
 
 def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) -> Iterator[str]:
     cells, room = grid(sheet), ROOM[printing.width]
-    how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
+    how = fit(["method", *(row.name for row in cells.rows)], cells.columns, cells.over, room)
     below, left = notes(sheet, flags, room)
     pages = _pages(cells, how)
     comments = [*left, *(_runs(sheet) if printing.runs else ())]
@@ -91,6 +91,7 @@ def _type(size: int) -> str:
 
 def _pages(cells: Grid, how: Fit) -> list[list[str]]:
     """Write the parts of a table, as many below one another as fit a page."""
-    a_page = max(1, int(HEIGHT // cells.height(how)))
-    tabulars = [tabular(cells, part, how) for part in how.parts]
+    low = cells.lower(how, HEIGHT)
+    a_page = max(1, int(HEIGHT // max(one.height(how) for one in low)))
+    tabulars = [tabular(one, part, how) for one in low for part in how.parts]
     return [tabulars[first : first + a_page] for first in range(0, len(tabulars), a_page)]
