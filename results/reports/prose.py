@@ -22,14 +22,14 @@ DIGITS = 8
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
-def title(table: Table, *besides: Table, spread: bool = True, column: str = "") -> str:
+def title(table: Table, *, spread: bool = True, column: str = "", what: str = "") -> str:
     """Say what the numbers are, or that there are none.
 
     Args:
         table: The table.
-        besides: Tables of other metrics of the same runs.
         spread: Whether the SD is printed.
         column: The only one that is shown, if it is one.
+        what: The metrics, where there are several.
     """
     over = column if column in AVERAGES else ""
     named = ", ".join(filter(None, [table.conditions.group, over, _recipes(table.conditions)]))
@@ -37,10 +37,9 @@ def title(table: Table, *besides: Table, spread: bool = True, column: str = "") 
         return f"{named}: {table.metric.title} of {_seeds(table.seeds)}."
     listed = ", ".join(map(str, table.seeds))
     means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
-    what = means if len(table.seeds) > 1 else f"seed {listed} alone"
-    what += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
-    quantities = "; ".join(quantity(one.metric, one.folds) for one in (table, *besides))
-    return f"{named}: {quantities}{';' if besides else ','} {what}."
+    seeds = means if len(table.seeds) > 1 else f"seed {listed} alone"
+    seeds += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
+    return f"{named}: {quantity(what or table.metric.title, table.folds)}, {seeds}."
 
 
 def _alone(table: Table) -> list[str]:
@@ -60,11 +59,11 @@ def _seeds(seeds: Sequence[int]) -> str:
     return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
-def quantity(metric: Metric, folds: Sequence[int]) -> str:
+def quantity(title: str, folds: Sequence[int]) -> str:
     """Say what the one number of a seed is."""
     listed = ", ".join(map(str, folds))
     mean = f"mean over {len(folds)} folds" if len(folds) > 1 else f"fold {listed} alone"
-    return f"{metric.title} ({mean})" if folds else metric.title
+    return f"{title} ({mean})" if folds else title
 
 
 def subject(conditions: Conditions) -> str:

@@ -54,11 +54,12 @@ def _of_same_runs(tables: Sequence[Table]) -> list[list[Table]]:
 def _both(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
     shown = [titled(without_idle_averages(table, printing), printing.titles) for table in tables]
     column, sets = overall(shown[0]), benchmarks(shown[0])
+    what = ", ".join(SHORT[table.metric.name] for table in shown)
     backbones = [block.backbone for block in shown[0].blocks]
     whole = Sheet(
         name=f"{slug(tables[0].conditions.group)}-metrics",
         tables=tuple(tables),
-        title=prose.title(*shown, spread=printing.spread, column=column),
+        title=prose.title(shown[0], spread=printing.spread, column=column, what=what),
         columns=_columns(shown, [name.rpartition("/")[2] for name in backbones]),
         groups=(LineGroup("", lines(_places(shown, backbones, [column]), printing)),),
         notes=notes(shown, printing.command),
@@ -69,7 +70,7 @@ def _both(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
     by_set = replace(
         whole,
         name=f"{whole.name}-sets",
-        title=prose.title(*shown, spread=printing.spread),
+        title=prose.title(shown[0], spread=printing.spread, what=what),
         columns=_columns(shown, sets),
         groups=tuple(
             LineGroup(name, lines(_places(shown, [name], sets), printing)) for name in backbones
