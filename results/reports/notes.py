@@ -50,12 +50,14 @@ def _sentences(tables: Sequence[Table], command: str) -> Iterator[tuple[About, s
     yield "data", prose.marks(first.conditions)
     for text in unique(map(prose.tests, tables)):
         yield "tests", text
-    yield "conditions", prose.made(first)
+    yield "conditions", prose.protocol(first.conditions)
+    yield "conditions", prose.stack(first.conditions)
     for text in unique(map(prose.of_rows, tables)):
         yield "methods", text
     for text in unique(map(prose.of_scores, tables)):
         yield "methods", text
     yield "command", f"Command: {command}" if command else ""
+    yield "conditions", prose.harness(first.harness)
 
 
 def _line(texts: Sequence[str]) -> str:

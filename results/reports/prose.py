@@ -112,13 +112,21 @@ def environment(conditions: Conditions) -> str:
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
-def made(table: Table) -> str:
-    """Say by which protocol and recipe, on which stack and by which harness its runs were made."""
-    told = table.conditions
-    stack = f"environment {told.environment_id[:DIGITS]} ({told.environment})"
-    by = f"harness {'; '.join(table.harness)}" if table.harness else ""
-    parts = [how(told.protocol, told.changed), told.apart, stack * bool(told.environment_id), by]
+def protocol(conditions: Conditions) -> str:
+    """Say by which protocol and recipe runs were made, and what else tells them apart."""
+    parts = [how(conditions.protocol, conditions.changed), conditions.apart]
     return f"Protocol {', '.join(filter(None, parts))}."
+
+
+def stack(conditions: Conditions) -> str:
+    """Say on what stack, by the first digits of its id; or nothing of runs that did not get so far."""
+    told = conditions.environment_id[:DIGITS]
+    return f"Environment {told} ({conditions.environment})." if told else ""
+
+
+def harness(versions: Sequence[str]) -> str:
+    """Say by which versions of the harness the runs were made, or nothing if none is known."""
+    return f"Harness {'; '.join(versions)}." if versions else ""
 
 
 def tests(table: Table) -> list[str]:

@@ -17,7 +17,8 @@ WRAPS: dict[Mark, str] = {"best": "<strong>{}</strong>", "second": "<u>{}</u>", 
 
 STYLE = """
 :root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 100rem; padding: 0 1rem; }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 100rem; }
+body { padding: 0 1rem; }
 figure { margin: 0 0 3rem; }
 figure > div { overflow-x: auto; }
 figcaption { font-weight: 600; margin-bottom: .5rem; }

@@ -13,7 +13,7 @@ from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import names, render
-from results.reports.prose import made, title
+from results.reports.prose import protocol, title
 from results.statistics.test import Test, Undefined
 from results.store import Reader, Store
 
@@ -67,7 +67,7 @@ def test_its_recipe_is_told_where_no_other_run_was_trained(own_recipes: bool, ma
     run = diverged(make, "lora", 1, spec=spec, conditions=conditions, recipe="recipe-b")
     base = make("base", 7, trainable_parameters=0)
     (table,) = tables([run, base], own_recipes=own_recipes)
-    assert "paper/1, recipe [lr=1e+19, epochs=1]" in made(table)
+    assert "paper/1, recipe [lr=1e+19, epochs=1]" in protocol(table.conditions)
 
 
 def test_it_withholds_the_tests_that_its_seed_would_be_in(make: Make) -> None:
