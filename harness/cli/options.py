@@ -1,5 +1,6 @@
 """Options and output that several commands share."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,20 @@ OwnRecipes = Annotated[
         "--own-recipes", help="Compare methods that were trained by recipes of their own."
     ),
 ]
+
+
+def given(context: typer.Context) -> str:
+    """Write the command with the options that a user gave, but for the place of the store.
+
+    That says nothing of the numbers, and its address may hold a password.
+    """
+    words = ["harness", str(context.info_name)]
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name or "")
+        if source and source.name == "COMMANDLINE" and one.name != "store":
+            value = context.params[one.name or ""]
+            words += [one.opts[0]] if value is True else [one.opts[0], str(value)]
+    return shlex.join(words)
 
 
 def show(report: Any, as_json: bool) -> None:

@@ -11,8 +11,16 @@ Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups an
 
 
 def table(
+    context: typer.Context,
     tasks: Group = None,
-    format: Annotated[str, typer.Option(help="latex, markdown, csv or json.")] = "markdown",
+    format: Annotated[str, typer.Option(help="latex, markdown, html, csv or json.")] = "markdown",
+    layout: Annotated[
+        str,
+        typer.Option(
+            help="main (methods by benchmarks), sizes (by backbones), ablation (variants), "
+            "metrics (PPL, BLEU, ROUGE) or costs."
+        ),
+    ] = "main",
     clean: Annotated[
         bool,
         typer.Option("--clean", help="Also average over test rows not in the training set."),
@@ -53,12 +61,14 @@ def table(
         label=label,
         costs=costs,
         runs=runs,
+        command=options.given(context),
     )
     text = tables.table(
         store,
         tasks,
         "json" if as_json else format,
         printing,
+        layout=layout,
         extractors=extractors,
         clean=clean,
         own_recipes=own_recipes,

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypedDict, Unpack
 
 from harness.commands.report import Report
@@ -16,7 +17,7 @@ from results.analysis.runs.selection import kept, narrowed, select, split_names
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import extractors as extractor_report
-from results.reports import formats
+from results.reports import formats, layouts
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
 from results.reports.printing import Printing
@@ -45,6 +46,7 @@ def table(
     name: str,
     printing: Printing,
     *,
+    layout: str = "main",
     extractors: bool = False,
     **choices: Unpack[Choices],
 ) -> str:
@@ -55,6 +57,7 @@ def table(
         tasks: Groups and benchmarks; all without.
         name: The format.
         printing: What of the tables is printed.
+        layout: How tables are arranged.
         extractors: Show instead how the scores depend on the extractor.
         choices: What the tables compare.
 
@@ -64,21 +67,23 @@ def table(
     if extractors:
         return _of_extractors(store_place, tasks, name, printing, choices)
     if name == "json":
-        found = compared(_tables(store_place, tasks, **choices))
+        found = compared(_tables(store_place, tasks, layout, **choices))
     else:
-        found = of_finished(store_place, tasks, **choices)
+        found = of_finished(store_place, tasks, layout, **choices)
     if name in formats.FOR_PAPERS:
         printing = replace(printing, titles=titles(found, _runs(store_place, tasks)))
-    return formats.render(found, name, printing)
+    return formats.render(found, name, printing, layout)
 
 
-def of_finished(store_place: str, tasks: str | None, **choices: Unpack[Choices]) -> list[Table]:
+def of_finished(
+    store_place: str, tasks: str | None, layout: str = "main", **choices: Unpack[Choices]
+) -> list[Table]:
     """Make the tables of all runs.
 
     Raises:
         UserError: There is none, or none that may be compared.
     """
-    found = _tables(store_place, tasks, **choices)
+    found = _tables(store_place, tasks, layout, **choices)
     if not found:
         which = f"run of {tasks!r}" if tasks else "run"
         raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
@@ -97,6 +102,7 @@ def compared(found: Sequence[Table]) -> list[Table]:
 def _tables(
     store_place: str,
     tasks: str | None,
+    layout: str,
     *,
     clean: bool = False,
     own_recipes: bool = False,
@@ -104,7 +110,9 @@ def _tables(
 ) -> list[Table]:
     if choose not in (None, *CRITERIA):
         raise UserError(unknown("choice", choose, CRITERIA))
-    return tables(_runs(store_place, tasks), clean, own_recipes, choose is not None)
+    parts = layouts.parts(layout, _runs(store_place, tasks))
+    made = (tables(part.runs, clean, own_recipes, choose is not None) for part in parts)
+    return list(chain(*made))
 
 
 def _of_extractors(

@@ -1,6 +1,7 @@
 """The runs behind the cells of a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from results.analysis.table import Table, TableRow
@@ -15,8 +16,12 @@ class Behind(NamedTuple):
     runs: str
 
 
-def behind(table: Table) -> Iterator[Behind]:
-    """List the runs of each row; its columns share them unless one lacks some."""
+def behind(tables: Iterable[Table]) -> tuple[Behind, ...]:
+    """List the runs of each row, once; its columns share them unless one lacks some."""
+    return tuple(dict.fromkeys(chain(*map(_behind, tables))))
+
+
+def _behind(table: Table) -> Iterator[Behind]:
     for block in table.blocks:
         for row in block.rows:
             for ids, columns in _by_runs(row).items():

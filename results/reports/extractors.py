@@ -23,7 +23,7 @@ def _section(one: ExtractorEffect) -> str:
     titles = [title for name in one.extractors for title in (name, "rank", "unparsed %")]
     header = ["method", "seeds", "benchmark", *titles, "difference"]
     align = "lrl" + "rrr" * len(one.extractors) + "r"
-    quantity = prose.quantity(ACCURACY, one.folds)
+    quantity = prose.quantity(ACCURACY.title, one.folds)
     rows = (_line(method, read) for method in one.methods for read in method.benchmarks)
     lines = [
         f"{one.backbone}: {prose.subject(one.conditions)}, {quantity}, mean over seeds, "

@@ -30,7 +30,7 @@ def _section(one: Comparison) -> str:
     rows = (_line(one.metric, contrast) for contrast in shown)
     lines = [
         f"{first} minus {second} on {one.backbone}: {prose.subject(one.conditions)}, "
-        f"{prose.quantity(one.metric, one.folds)}.",
+        f"{prose.quantity(one.metric.title, one.folds)}.",
         prose.marks(one.conditions),
         markdown_table(header, rows, align="lrrrrrr"),
         f"p: {prose.test(one.metric, brief=False)}.",

@@ -26,6 +26,8 @@ class Printing:
     runs: bool = False
     """Whether the ids of the runs behind the cells are listed, in LaTeX in comments of the source;
     JSON and CSV always have them."""
+    command: str = ""
+    """Prints the same again; empty where it would not."""
     titles: Mapping[str, str] | None = None
     """What a paper calls methods, benchmarks and groups, a name without one staying as it is; None
     where they stand as they are typed."""

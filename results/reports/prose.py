@@ -11,24 +11,35 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
-from results.reports.shown import ranked
+from results.reports.shown import AVERAGES
 from results.statistics.sample import Sample
 from results.statistics.seeds import welch
 from results.statistics.test import ALPHA, Undefined
 
 DAGGER = "†"
+DIGITS = 8
+"""Of the id of an environment; JSON and CSV have all."""
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
 
 
-def title(table: Table, spread: bool = True) -> str:
-    """Say what the numbers are, or that there are none."""
-    listed = ", ".join(map(str, table.seeds))
+def title(table: Table, *, spread: bool = True, column: str = "", what: str = "") -> str:
+    """Say what the numbers are, or that there are none.
+
+    Args:
+        table: The table.
+        spread: Whether the SD is printed.
+        column: The only one that is shown, if it is one.
+        what: The metrics, where there are several.
+    """
+    over = column if column in AVERAGES else ""
+    named = ", ".join(filter(None, [table.conditions.group, over, _recipes(table.conditions)]))
     if table.metric is NOTHING:
-        return f"{subject(table.conditions)}: {table.metric.title} of {_seeds(table.seeds)}."
+        return f"{named}: {table.metric.title} of {_seeds(table.seeds)}."
+    listed = ", ".join(map(str, table.seeds))
     means = f"mean{' ± SD' if spread else ''} over {len(table.seeds)} seeds ({listed})"
-    what = means if len(table.seeds) > 1 else f"seed {listed} alone"
-    what += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
-    return f"{subject(table.conditions)}: {quantity(table.metric, table.folds)}, {what}."
+    seeds = means if len(table.seeds) > 1 else f"seed {listed} alone"
+    seeds += f"; one run of {', '.join(alone)}" if (alone := _alone(table)) else ""
+    return f"{named}: {quantity(what or table.metric.title, table.folds)}, {seeds}."
 
 
 def _alone(table: Table) -> list[str]:
@@ -48,11 +59,11 @@ def _seeds(seeds: Sequence[int]) -> str:
     return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
-def quantity(metric: Metric, folds: Sequence[int]) -> str:
+def quantity(title: str, folds: Sequence[int]) -> str:
     """Say what the one number of a seed is."""
     listed = ", ".join(map(str, folds))
     mean = f"mean over {len(folds)} folds" if len(folds) > 1 else f"fold {listed} alone"
-    return f"{metric.title} ({mean})" if folds else metric.title
+    return f"{title} ({mean})" if folds else title
 
 
 def subject(conditions: Conditions) -> str:
@@ -101,23 +112,30 @@ def environment(conditions: Conditions) -> str:
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
 
+def protocol(conditions: Conditions) -> str:
+    """Say by which protocol and recipe runs were made, and what else tells them apart."""
+    parts = [how(conditions.protocol, conditions.changed), conditions.apart]
+    return f"Protocol {', '.join(filter(None, parts))}."
+
+
+def stack(conditions: Conditions) -> str:
+    """Say on what stack, by the first digits of its id; or nothing of runs that did not get so far."""
+    told = conditions.environment_id[:DIGITS]
+    return f"Environment {told} ({conditions.environment})." if told else ""
+
+
 def harness(versions: Sequence[str]) -> str:
     """Say by which versions of the harness the runs were made, or nothing if none is known."""
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
-def legend(table: Table, second: str, *, brief: bool = False) -> list[str]:
-    """Explain the marks that occur in a table; `second` is how the format shows the second."""
+def tests(table: Table) -> list[str]:
+    """Explain the star, if there is one, and say which tests were not made."""
     cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
-    best = "best (lowest)" if table.metric.lower_is_better else "best"
-    marks = [f"Bold: {best}"] if any(map(ranked, table.blocks)) else []
-    marks += [f"{second}: second"] if any(cell.rank == 2 for cell in cells) else []  # noqa: PLR2004
-    several = ", on each backbone" if len(table.blocks) > 1 else ""
-    sentences = [f"{'; '.join(marks)}{several}."] if marks else []
-    if any(cell.significantly_best for cell in cells):
-        made = test(table.metric, brief=brief)
-        sentences.append(f"*: p < {ALPHA} against the best other trained method ({made}).")
-    return sentences
+    made = test(table.metric, brief=True)
+    star = f"*: p < {ALPHA} against the best other trained method ({made})."
+    untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
+    return [star] * any(cell.significantly_best for cell in cells) + untested
 
 
 def test(metric: Metric, *, brief: bool) -> str:
@@ -126,12 +144,6 @@ def test(metric: Metric, *, brief: bool) -> str:
         return f"{welch.NAME} over seeds{' of logarithms' * metric.logarithm}, not adjusted"
     number = "the logarithm of one number" if metric.logarithm else "one number"
     return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
-
-
-def notes(table: Table) -> list[str]:
-    """Give the notes of all rows, the tests that could not be made, and where numbers are from."""
-    made = " ".join(filter(None, [environment(table.conditions), harness(table.harness)]))
-    return [*of_rows(table), *of_scores(table), *filter(None, [made])]
 
 
 def of_rows(table: Table) -> list[str]:
@@ -144,11 +156,10 @@ def of_rows(table: Table) -> list[str]:
 
 
 def of_scores(table: Table) -> list[str]:
-    """Say what was not tested, and what the scores are."""
-    untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
+    """Say what the scores are, where their columns do not."""
     clean = [CLEAN] if set(CLEAN_COLUMNS) & set(table.columns) else []
     signature = [f"Signature: {one}." for one in table.signatures]
-    return [*untested, *clean, *(several_signatures(table.signatures) or signature)]
+    return [*clean, *(several_signatures(table.signatures) or signature)]
 
 
 def flags(lines: Sequence[str]) -> str:

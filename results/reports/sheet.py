@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from results.analysis.table import Table
+from results.reports.behind import Behind
+from results.reports.notes import Note
 
 Mark = Literal["", "best", "second"]
 
@@ -20,6 +22,8 @@ class Printed:
     mark: Mark = ""
     star: bool = False
     """Whether it is significantly the best."""
+    dagger: bool = False
+    """Whether it lacks a seed, where its row does not say so."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,31 @@ class Sheet:
     """By which it can be referred to: "math-accuracy"."""
     tables: tuple[Table, ...]
     """The values that it shows."""
-    table: Table
     title: str
     columns: tuple[Column, ...]
     groups: tuple[LineGroup, ...]
+    notes: tuple[Note, ...]
+    runs: tuple[Behind, ...]
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """The rows of all groups."""
         return tuple(line for group in self.groups for line in group.lines)
+
+    def told(self, second: str) -> list[Note]:
+        """List the notes with a legend; `second` is how a format shows the second best."""
+        first = [note for note in self.notes if note.about == "data"]
+        rest = [note for note in self.notes if note.about != "data"]
+        return [*first, *self._legend(second), *rest]
+
+    def _legend(self, second: str) -> list[Note]:
+        """Explain the marks that occur."""
+        marks = {cell.mark for line in self.lines for cell in line.cells}
+        lowest = all(table.metric.lower_is_better for table in self.tables)
+        found = [f"Bold: best{' (lowest)' * lowest}"] * ("best" in marks)
+        found += [f"{second}: second"] * ("second" in marks)
+        several = ", on each backbone" * (len(self.groups) > 1)
+        return [Note("tests", f"{'; '.join(found)}{several}.")] if found else []
 
 
 def behind_sheets(sheets: Sequence[Sheet]) -> list[Table]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError, unknown
 from results.record import POOLED
@@ -25,14 +26,24 @@ def chosen(tables: Sequence[Table], columns: Sequence[str]) -> list[Table]:
         raise ResultsError("\n".join(faults))
     wanted = dict.fromkeys(known[one.lower()] for one in columns)
     kept = [(table, [name for name in wanted if name in table.columns]) for table in tables]
-    return [_only(table, names) for table, names in kept if names]
+    return [only(table, names) for table, names in kept if names]
 
 
 def without_idle_averages(table: Table, printing: Printing) -> Table:
     """Leave out averages over one benchmark, which repeat its numbers, unless asked for."""
     if printing.columns or len(table.benchmarks) > 1:
         return table
-    return _only(table, [name for name in table.columns if name not in AVERAGES])
+    return only(table, [name for name in table.columns if name not in AVERAGES])
+
+
+def benchmarks(table: Table) -> list[str]:
+    """Name the columns that are no averages."""
+    return [name for name in table.columns if name not in (*AVERAGES, *CLEAN_COLUMNS)]
+
+
+def overall(table: Table) -> str:
+    """Name the column that sums up the others: the first average, or the first column."""
+    return next((name for name in AVERAGES if name in table.columns), table.columns[0])
 
 
 def ranked(block: Block) -> frozenset[str]:
@@ -42,7 +53,9 @@ def ranked(block: Block) -> frozenset[str]:
     )
 
 
-def _only(table: Table, names: Collection[str]) -> Table:
+def only(table: Table, names: Collection[str]) -> Table:
+    """Keep only some columns, in the order given."""
+
     def of_row(row: TableRow) -> TableRow:
         cells = {cell.column: cell for cell in row.cells}
         return replace(row, cells=tuple(cells[name] for name in names))

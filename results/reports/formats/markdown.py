@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from results.analysis.runs.flags import summed_up
 from results.reports import prose
-from results.reports.behind import Behind, behind
+from results.reports.behind import Behind
 from results.reports.markdown_table import GAP, markdown_table
+from results.reports.notes import lines
 from results.reports.printing import Printing
 from results.reports.sheet import Mark, Printed, Sheet, behind_sheets
 from results.reports.split import split
@@ -20,25 +21,27 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
 
 
 def _sheet(sheet: Sheet, printing: Printing) -> str:
-    above = [sheet.title, prose.marks(sheet.table.conditions)]
-    below = [" ".join(prose.legend(sheet.table, "italic")), *prose.notes(sheet.table)]
-    runs = markdown_table(Behind._fields, behind(sheet.table), "llll") if printing.runs else ""
     parts = _parts(sheet, printing.characters)
-    return "\n\n".join(filter(None, [*above, *parts, *below, runs]))
+    below = "\n".join(lines(sheet.told("italic")))
+    runs = markdown_table(Behind._fields, sheet.runs, "llll") if printing.runs else ""
+    return "\n\n".join(filter(None, [sheet.title, *parts, below, runs]))
 
 
 def _parts(sheet: Sheet, characters: int | None) -> list[str]:
     """Lay the columns out, in several tables where they do not fit the width."""
     names = [["backbone", "method"]]
     names += [[group.title, line.name] for group in sheet.groups for line in group.lines]
-    numbers = [[column.title for column in sheet.columns]]
+    if not any(group.title for group in sheet.groups):
+        names = [name[1:] for name in names]
+    numbers = [[f"{column.group} {column.title}".strip() for column in sheet.columns]]
     numbers += [list(map(_cell, line.cells)) for line in sheet.lines]
     widths = [max(map(len, column)) + GAP for column in zip(*numbers, strict=True)]
     named = sum(max(map(len, column)) + GAP for column in zip(*names, strict=True))
     room = sum(widths) if characters is None else characters - named - 1
+    align = "l" * len(names[0])
     return [
-        markdown_table(lines[0], lines[1:], align="ll" + "r" * (len(lines[0]) - 2))
-        for part in split(widths, room)
+        markdown_table(lines[0], lines[1:], align=align + "r" * (len(lines[0]) - len(align)))
+        for part in split(widths, room, [column.group for column in sheet.columns])
         for lines in [[[*name, *line[part]] for name, line in zip(names, numbers, strict=True)]]
     ]
 
@@ -46,4 +49,6 @@ def _parts(sheet: Sheet, characters: int | None) -> list[str]:
 def _cell(one: Printed) -> str:
     spread = f" ± {one.spread}" if one.spread else ""
     # Between blanks, Markdown takes the asterisk for itself and not for emphasis.
-    return WRAPS[one.mark].format(f"{one.text}{spread}") + " *" * one.star
+    return (
+        WRAPS[one.mark].format(f"{one.text}{spread}") + prose.DAGGER * one.dagger + " *" * one.star
+    )

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from results.analysis.table import Block, Table
 from results.reports import beside, prose
+from results.reports.behind import behind
+from results.reports.notes import notes
 from results.reports.printed import printed
 from results.reports.printing import Printing
 from results.reports.sheet import Line, LineGroup, Sheet
@@ -17,15 +19,21 @@ def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
     return [_sheet(table, printing) for table in tables]
 
 
+def named(table: Table) -> str:
+    """Name a table by its group and its metric."""
+    return f"{slug(table.conditions.group)}-{slug(table.metric.name)}"
+
+
 def _sheet(table: Table, printing: Printing) -> Sheet:
     shown = titled(without_idle_averages(table, printing), printing.titles)
     return Sheet(
-        name=f"{_slug(table.conditions.group)}-{_slug(table.metric.name)}",
+        name=named(table),
         tables=(table,),
-        table=shown,
-        title=prose.title(shown, printing.spread),
+        title=prose.title(shown, spread=printing.spread),
         columns=beside.columns(shown, with_costs=printing.costs),
         groups=tuple(_group(shown, block, printing) for block in shown.blocks),
+        notes=notes([shown], printing.command),
+        runs=behind([shown]),
     )
 
 
@@ -42,5 +50,6 @@ def _group(table: Table, block: Block, printing: Printing) -> LineGroup:
     return LineGroup(block.backbone, tuple(lines))
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """Write a name as the label of a table does."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

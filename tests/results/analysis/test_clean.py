@@ -55,7 +55,7 @@ def test_a_run_without_clean_scores_shows_a_dash(make: Make, run: Run) -> None:
     (table,) = tables([run, older], clean=True)
     assert means(table, 1)["clean micro"] is None
     assert means(table, 1)["micro"] == pytest.approx(0.7)
-    vera = render([table], "markdown").splitlines()[7]
+    vera = render([table], "markdown").splitlines()[5]
     assert vera.split("|")[2].strip() == "vera†"
     assert [cell.strip() for cell in vera.split("|")[-3:-1]] == ["-", "-"]
 
@@ -84,7 +84,7 @@ def test_no_clean_row_at_all_shows_a_dash_and_is_no_gap_of_seeds(make: Make) -> 
     (table,) = tables(runs, clean=True)
     assert means(table)["clean micro"] is means(table)["clean macro"] is None
     assert table.blocks[0].rows[0].notes == ("no clean rows",)
-    lora = render([table], "markdown", Printing(characters=None)).splitlines()[6]
+    lora = render([table], "markdown", Printing(characters=None)).splitlines()[4]
     assert lora.split("|")[2].strip() == "lora"
     assert [cell.strip() for cell in lora.split("|")[-3:-1]] == ["-", "-"]
 

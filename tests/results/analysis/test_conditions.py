@@ -1,4 +1,4 @@
-"""Tables that differ in how they were made are told apart by their titles."""
+"""Tables that differ in how they were made are told apart by the note on their conditions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,16 +25,15 @@ def by(make: Make, method: str, lr: float, **facts: Any) -> Run:
     return make(method, series=f"{method} {lr}", **(given | facts))
 
 
-def titles(runs: list[Run], **choices: bool) -> set[str]:
-    return {prose.title(table) for table in tables(runs, **choices)}
+def made(runs: list[Run], **choices: bool) -> set[str]:
+    return {prose.protocol(table.conditions) for table in tables(runs, **choices)}
 
 
-def test_tables_of_two_recipes_have_two_titles(make: Make) -> None:
+def test_tables_of_two_recipes_say_by_which_they_were_made(make: Make) -> None:
     runs = [by(make, "lora", 0.001), by(make, "lora", 0.0001)]
-    rest = "accuracy in percent, seed 2333 alone."
-    assert titles(runs) == {
-        f"math, protocol paper/1, recipe [epochs=1]: {rest}",
-        f"math, protocol paper/1, recipe [lr=0.0001, epochs=1]: {rest}",
+    assert made(runs) == {
+        "Protocol paper/1, recipe [epochs=1].",
+        "Protocol paper/1, recipe [lr=0.0001, epochs=1].",
     }
 
 
@@ -46,25 +45,25 @@ def test_every_format_names_what_is_not_the_default(make: Make, name: str) -> No
     assert "batch_size" in text
 
 
-def test_fields_in_which_rows_differ_are_in_their_labels_and_not_in_the_title(make: Make) -> None:
+def test_fields_in_which_rows_differ_are_in_their_labels_and_not_in_the_note(make: Make) -> None:
     runs = [by(make, "lora", 0.0003), by(make, "dypam", 0.0001)]
-    (title,) = titles(runs, own_recipes=True)
-    assert "recipe [epochs=1]" in title
-    assert "lr=" not in title
+    (note,) = made(runs, own_recipes=True)
+    assert "recipe [epochs=1]" in note
+    assert "lr=" not in note
 
 
 def test_a_bare_backbone_gives_a_table_no_recipe(make: Make) -> None:
     base = by(make, "base", 0.0001, trainable_parameters=0, minute=1)
-    assert any("recipe [epochs=1]" in title for title in titles([base, by(make, "lora", 0.001)]))
-    assert not any("recipe" in title for title in titles([base]))
+    assert any("recipe [epochs=1]" in note for note in made([base, by(make, "lora", 0.001)]))
+    assert not any("recipe" in note for note in made([base]))
 
 
-def test_two_settings_of_one_title_are_told_apart_by_their_hash(make: Make) -> None:
+def test_two_settings_of_one_protocol_are_told_apart_by_their_hash(make: Make) -> None:
     runs = [make(setting="abcdef0123456789"), make(setting="0123456789abcdef")]
-    first, second = sorted(titles(runs))
-    assert "setting 01234567:" in first
-    assert "setting abcdef01:" in second
-    assert not any("setting" in title for title in titles(runs[:1]))
+    first, second = sorted(made(runs))
+    assert "setting 01234567." in first
+    assert "setting abcdef01." in second
+    assert not any("setting" in note for note in made(runs[:1]))
 
 
 def test_history_and_comparison_name_them_too(make: Make) -> None:

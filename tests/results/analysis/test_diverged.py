@@ -13,7 +13,7 @@ from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import names, render
-from results.reports.prose import title
+from results.reports.prose import protocol, title
 from results.statistics.test import Test, Undefined
 from results.store import Reader, Store
 
@@ -61,15 +61,13 @@ def test_a_table_of_which_no_trained_method_finished_names_the_seeds_that_did(ma
 
 
 @pytest.mark.parametrize("own_recipes", [False, True])
-def test_its_recipe_is_in_the_title_where_no_other_run_was_trained(
-    own_recipes: bool, make: Make
-) -> None:
+def test_its_recipe_is_told_where_no_other_run_was_trained(own_recipes: bool, make: Make) -> None:
     spec = {"train": {"lr": 1e19, "epochs": 1}}
     conditions = {"recipe": {"lr": 1e19, "epochs": 1}}
     run = diverged(make, "lora", 1, spec=spec, conditions=conditions, recipe="recipe-b")
     base = make("base", 7, trainable_parameters=0)
     (table,) = tables([run, base], own_recipes=own_recipes)
-    assert "paper/1, recipe [lr=1e+19, epochs=1]" in title(table)
+    assert "paper/1, recipe [lr=1e+19, epochs=1]" in protocol(table.conditions)
 
 
 def test_it_withholds_the_tests_that_its_seed_would_be_in(make: Make) -> None:

@@ -106,15 +106,15 @@ def test_perplexity_is_printed_as_it_is_and_said_to_be_tested_on_the_logarithm(
 ) -> None:
     # By hand: 7.0 and 7.5 have mean 7.25 and SD 0.5 / sqrt(2) = 0.35.
     text = render(both[:1], "markdown")
-    assert "multitask, protocol paper/1: perplexity per token of the answer, mean ± SD" in text
+    assert "multitask: perplexity per token of the answer, mean ± SD" in text
     assert "| **7.25 ± 0.35** " in text
     assert "Bold: best (lowest)" in text
-    assert "t-test on the logarithm of one number per seed" in text
+    assert "t-test over seeds of logarithms" in text
 
 
 def test_bleu_is_tested_as_it_is_and_its_signature_is_told(both: list[Table]) -> None:
     text = render(both[1:], "markdown")
-    assert "multitask, protocol paper/1: BLEU-4 of the corpus, mean ± SD" in text
+    assert "multitask: BLEU-4 of the corpus, mean ± SD" in text
     assert "Bold: best;" in text
     assert "logarithm" not in text
     assert "Signature: tok:13a." in text
@@ -177,7 +177,7 @@ def test_the_signature_of_an_attempt_that_was_replaced_does_not_count(make: Make
 def test_an_unknown_metric_is_printed_plainly_and_higher_is_better(make: Make) -> None:
     low, high = (Score("x", "chrf", "", True, value, 9) for value in (0.25, 0.75))
     text = render(tables([make("a", scores=(low,)), make("b", scores=(high,))]), "markdown")
-    assert "math, protocol paper/1: chrf, seed 2333 alone." in text
+    assert "math: chrf, seed 2333 alone." in text
     assert "_0.25_" in text
     assert "**0.75**" in text
 

@@ -75,7 +75,7 @@ def test_a_row_that_lacks_a_seed_carries_a_dagger_and_a_note(make: Make) -> None
 def test_a_note_names_the_backbone_where_there_are_several(make: Make) -> None:
     runs = [make("a", seed=1), make("a", seed=2), make("b", seed=1), make("c", backbone="llama")]
     text = render(tables(runs), "markdown")
-    assert "\ntiny, b†: seed 2 is missing." in text
+    assert "tiny, b†: seed 2 is missing." in text
 
 
 def test_a_column_in_which_all_are_equal_has_no_bold_and_no_legend(make: Make) -> None:
@@ -219,7 +219,7 @@ def test_latex_names_no_more_packages_than_debian_recommends(two: list[Table]) -
 def test_latex_uses_titles_and_gives_every_table_a_label_of_its_own(two: list[Table]) -> None:
     titles = {"dypam": "DyPAM", "lora": "LoRA", "gsm8k": "GSM8K", "math": "Mathematics"}
     text = render(two * 2, "latex", Printing(titles=titles))
-    for words in ("DyPAM & ", r"LoRA (r\_1=64) & ", "& GSM8K", r"\caption{Mathematics, "):
+    for words in ("DyPAM & ", r"LoRA (r\_1=64) & ", "& GSM8K", r"\caption{Mathematics: "):
         assert words in text
     assert re.findall(r"\\label{(.*?)}", text) == ["tab:math-accuracy", "tab:math-accuracy-2"]
     assert r"\label{tab:own}" in render(two, "latex", Printing(label="tab:own"))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from results.analysis.runs.flags import summed_up
-from results.reports.behind import behind
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
@@ -46,8 +45,8 @@ def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, .
 
 def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) -> Iterator[str]:
     cells, room = grid(sheet), ROOM[printing.width]
-    how = fit(["method", *(row.name for row in cells.rows)], cells.columns, room)
-    below, left = notes(sheet.table, flags, room)
+    how = fit(["method", *(row.name for row in cells.rows)], cells.columns, cells.over, room)
+    below, left = notes(sheet, flags, room)
     pages = _pages(cells, how)
     comments = [*left, *(_runs(sheet) if printing.runs else ())]
     if comments:
@@ -61,7 +60,7 @@ def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) 
 
 def _runs(sheet: Sheet) -> Iterator[str]:
     """Name the runs behind the cells, in comments: sixteen digits a seed are too wide to print."""
-    for one in behind(sheet.table):
+    for one in sheet.runs:
         yield f"Runs behind {one.method} on {one.backbone}, columns {one.columns}: {one.runs}"
 
 
@@ -92,6 +91,7 @@ def _type(size: int) -> str:
 
 def _pages(cells: Grid, how: Fit) -> list[list[str]]:
     """Write the parts of a table, as many below one another as fit a page."""
-    a_page = max(1, int(HEIGHT // cells.height(how)))
-    tabulars = [tabular(cells, part, how) for part in how.parts]
+    low = cells.lower(how, HEIGHT)
+    a_page = max(1, int(HEIGHT // max(one.height(how) for one in low)))
+    tabulars = [tabular(one, part, how) for one in low for part in how.parts]
     return [tabulars[first : first + a_page] for first in range(0, len(tabulars), a_page)]

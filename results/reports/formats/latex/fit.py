@@ -4,8 +4,9 @@ The widths are those of the narrowest places that tables commonly get, so that a
 templates of conferences too, and of Computer Modern, which is wider than Times.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil
 
 from results.reports.formats.latex.text import width
@@ -26,6 +27,7 @@ MOST_NAME = (0.35, 0.25)
 """A longer name of a method is broken, in shares of the room; the second where it saves a part."""
 
 Lines = Sequence[Sequence[str]]
+Heads = tuple[Lines, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,17 @@ class Fit:
     """The columns of numbers that each part shows, from 0."""
 
 
-def fit(names: Sequence[str], columns: Lines, room: float) -> Fit:
+def fit(names: Sequence[str], columns: Lines, over: Sequence[str], room: float) -> Fit:
     """Choose the fewest parts, and for them the largest type.
 
     Args:
         names: The cells of the first column.
         columns: The cells of each other column; a heading of several lines has several.
+        over: What is above each of these, the same for neighbours; empty for nothing.
         room: How wide the table may be, in pt.
     """
     settings = ((*setting, share * room) for share in MOST_NAME for setting in SIZES)
-    fits = [_at(*setting, names, columns, room) for setting in settings]
+    fits = [_at(*setting, names, (columns, over), room) for setting in settings]
     return min(fits, key=lambda one: len(one.parts))
 
 
@@ -66,9 +69,21 @@ def name_lines(name: str, one: Fit) -> int:
 
 
 def _at(
-    size: int, gap: int, longest: float, names: Sequence[str], columns: Lines, room: float
+    size: int, gap: int, longest: float, names: Sequence[str], heads: Heads, room: float
 ) -> Fit:
     word = max(width(text, size) for name in names for text in name.split())
     name = min(max(width(text, size) for text in names), max(longest, word))
+    columns, over = heads
     widths = [max(width(text, size) for text in column) + 2 * gap for column in columns]
-    return Fit(size, gap, name, tuple(split(widths, room - name - 2 * gap)))
+    widths = list(_widened(widths, over, size, gap))
+    return Fit(size, gap, name, tuple(split(widths, room - name - 2 * gap, over)))
+
+
+def _widened(widths: Sequence[float], over: Sequence[str], size: int, gap: int) -> Iterator[float]:
+    """Widen columns so that what is above them fits."""
+    start = 0
+    for title, members in groupby(over):
+        own = widths[start : start + len(list(members))]
+        start += len(own)
+        lacking = width(title, size) + 2 * gap - sum(own)
+        yield from (one + max(0.0, lacking) / len(own) for one in own)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from results.analysis.table import Table
-from results.reports import prose
 from results.reports.formats.latex.text import escaped, width
+from results.reports.notes import Note
+from results.reports.sheet import Sheet
 
 SIZE = 7
 MOST_LINES = 5
@@ -12,21 +12,11 @@ RAGGED = 1.08
 """By how much lines that are flush left fall short of the width."""
 
 
-def notes(table: Table, flags: Sequence[str], room: float) -> tuple[str, list[str]]:
-    """Give the paragraph of notes that fits, and the sentences that do not.
-
-    The most important come first: what the data are, what made them, what the marks mean.
-    """
-    sentences = [
-        ("data", prose.marks(table.conditions)),
-        ("version", prose.harness(table.harness)),
-        *(("legend", one) for one in prose.legend(table, "underlined", brief=True)),
-        *(("methods", one) for one in prose.of_rows(table)),
-        ("flags", f"Flags: {'; '.join(flags)}." if flags else ""),
-        *(("scores", one) for one in prose.of_scores(table)),
-        ("environment", prose.environment(table.conditions)),
-    ]
-    written = [(about, escaped(sentence)) for about, sentence in sentences if sentence]
+def notes(sheet: Sheet, flags: Sequence[str], room: float) -> tuple[str, list[str]]:
+    """Give the paragraph of notes that fits, and the sentences that do not."""
+    told = sheet.told("underlined")
+    told += [Note("flags", f"Flags: {'; '.join(flags)}.")] if flags else []
+    written = [(note.about, escaped(note.text)) for note in told]
     kept: list[str] = []
     left: list[tuple[str, str]] = []
     for number, (about, sentence) in enumerate(written, 1):

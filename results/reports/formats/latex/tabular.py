@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from results.reports.formats.latex.fit import Fit, height, name_lines
@@ -22,6 +22,9 @@ class Row:
     cells: tuple[str, ...]
 
 
+Blocks = tuple[tuple[str, tuple[Row, ...]], ...]
+
+
 @dataclass(frozen=True)
 class Grid:
     """All that the tabulars of one sheet show."""
@@ -30,7 +33,7 @@ class Grid:
     """What is above the heading of each column of numbers, the same for neighbours."""
     headings: tuple[tuple[str, ...], ...]
     """Of each column of numbers, in one line or several."""
-    blocks: tuple[tuple[str, tuple[Row, ...]], ...]
+    blocks: Blocks
     """Of each group its title and its rows."""
 
     @property
@@ -49,6 +52,19 @@ class Grid:
         lines = any(self.over) + max(map(len, self.headings)) + len(self.blocks)
         lines += sum(name_lines(row.name, how) for row in self.rows)
         return height(lines, len(self.blocks), how.size)
+
+    def lower(self, how: Fit, most: float) -> list["Grid"]:
+        """Divide the rows into grids of at most so many pt, between groups if it can."""
+        if self.height(how) <= most or len(self.rows) == 1:
+            return [self]
+        middle = len(self.blocks) // 2
+        halves = [self.blocks[:middle], self.blocks[middle:]] if middle else self._halved()
+        return [one for half in halves for one in replace(self, blocks=half).lower(how, most)]
+
+    def _halved(self) -> list[Blocks]:
+        ((title, rows),) = self.blocks
+        middle = len(rows) // 2
+        return [((title, rows[:middle]),), ((title, rows[middle:]),)]
 
 
 def grid(sheet: Sheet) -> Grid:
@@ -111,8 +127,9 @@ def _over(titles: Sequence[str]) -> Iterator[str]:
 
 def _cell(one: Printed, starred: bool) -> str:
     spread = rf"$\pm${one.spread}" if one.spread else ""
+    dagger = r"$\dagger$" if one.dagger else ""
     star = "*" if one.star else r"\phantom{*}" if starred else ""
-    return WRAPS[one.mark] % ("--" if one.text == "-" else one.text) + spread + star
+    return WRAPS[one.mark] % ("--" if one.text == "-" else one.text) + spread + dagger + star
 
 
 def _heading(title: str, cells: Sequence[str]) -> tuple[str, ...]:

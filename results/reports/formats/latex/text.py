@@ -14,6 +14,9 @@ SPECIAL = str.maketrans(
         "|": r"\textbar{}",
         "±": r"$\pm$",
         DAGGER: r"$\dagger$",
+        "↓": r"$\downarrow$",
+        "↑": r"$\uparrow$",
+        "Δ": r"$\Delta$",
         # A row that begins with a bracket would be read as the option of the line break before.
         "[": "{[}",
         **{character: "\\" + character for character in "{}$&#_%"},
@@ -61,7 +64,7 @@ def escaped(text: str) -> str:
     lora{[}r=64] \& q\_proj: 50 \%
     """
     # A superscript would be smaller than 7 pt.
-    return RAISED.sub(r"\\raisebox{.5ex}{\1}", text.translate(SPECIAL))
+    return RAISED.sub(r"\\raisebox{.5ex}{\1}", text.translate(SPECIAL)).replace("--", "-{}-")
 
 
 def width(source: str, size: int) -> float:
