@@ -27,7 +27,10 @@ def benjamini_hochberg(ps: Ps) -> list[Fraction]:
     """The lowest level at which each is rejected: m p / k must be reached by some k-th p above."""
     m = len(ps)
     return [
-        min(Fraction(1), *(m * other / sum(one <= other for one in ps) for other in ps if other >= p))
+        min(
+            Fraction(1),
+            *(m * other / sum(one <= other for one in ps) for other in ps if other >= p),
+        )
         for p in ps
     ]
 
