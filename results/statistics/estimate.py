@@ -17,7 +17,7 @@ class Estimate:
     error: float
     """Its standard error, above 0."""
     df: float
-    """Degrees of freedom of the standard error, at least 1."""
+    """Degrees of freedom of the standard error."""
 
     def interval(self, level: float = 1 - ALPHA) -> tuple[float, float]:
         """Give the two-sided interval of a level of confidence."""
@@ -27,14 +27,11 @@ class Estimate:
     def p(self, alternative: Alternative = "two-sided") -> float:
         """Give the probability of a ratio at least as large if there is no difference."""
         t = self.difference / self.error
-        return (
-            float(stdtr(self.df, -t))
-            if alternative == "greater"
-            else 2 * float(stdtr(self.df, -abs(t)))
-        )
+        one_sided = alternative == "greater"
+        return float(stdtr(self.df, -t) if one_sided else 2 * stdtr(self.df, -abs(t)))
 
     def test(self, name: str, claim: Claim, n: tuple[int, int], alternative: Alternative) -> Test:
-        """Test the difference; the braces in `name`, "Welch's {} t-test", take "two-sided"."""
+        """Test the difference; "{}" in the name is where "two-sided" or "one-sided" goes."""
         return Test(
             name=name.format(SIDED[alternative]),
             claim=claim,
@@ -45,6 +42,7 @@ class Estimate:
             statistic=self.difference / self.error,
             df=self.df,
             alternative=alternative,
-            detectable=noncentrality(self.df, alternative) * self.error,
+            # Below one degree of freedom the distribution is too wide for SciPy to invert.
+            detectable=noncentrality(self.df, alternative) * self.error if self.df >= 1 else None,
             error=self.error,
         )

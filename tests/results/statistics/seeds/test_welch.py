@@ -92,12 +92,6 @@ def test_a_number_that_is_not_finite_makes_no_test(odd: float) -> None:
     assert welch([0.5, odd, 0.6], [0.1, 0.2]) == Undefined("a score is not finite")
 
 
-@given(st.lists(st.floats(), max_size=6), st.lists(st.floats(), max_size=6))
-def test_any_numbers_give_a_p_above_0_or_a_reason(a: list[float], b: list[float]) -> None:
-    result = welch(a, b)
-    assert isinstance(result, Undefined) or 0 < result.p <= 1
-
-
 def test_one_sided_is_half_of_p_on_the_declared_side_and_the_same_interval() -> None:
     a, b = [0.80, 0.82, 0.85], [0.79, 0.80, 0.81]
     both, right, wrong = welch(a, b), welch(a, b, "greater"), welch(b, a, "greater")
