@@ -54,7 +54,7 @@ class Done:
 
     Attributes:
         planned: The runs that it stands for, in its order.
-        stored: All stored attempts, those at other runs too, newest first.
+        stored: All stored attempts of their groups, those at other runs too, newest first.
         summary: How many ended in which way.
     """
 
@@ -130,7 +130,8 @@ def carry_out(request: Request, store_place: str, root: Path, executor: str, sha
     store = Store(store_place)
     with make(local_slots(share.slots, gpus, share.per_gpu)) as running:
         summary = schedule.run(planned, store, root.resolve(), running)
-    return Done(planned, store.runs(), summary)
+    groups = {run.spec.group for run in planned}
+    return Done(planned, store.runs(groups=groups), summary)
 
 
 def preview(request: Request, store_place: str, executor: str, share: Share) -> str:

@@ -13,7 +13,7 @@ from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
-from results.analysis.runs.selection import kept, narrowed, select, split_names
+from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports import extractors as extractor_report
@@ -173,9 +173,9 @@ def _runs(
     store, typed = Reader(store_place), _only(method and without_path(method))
     names = list(map(without_path, split_names(tasks or ""))), typed, _only(backbone)
     kinds = store.kinds()
-    found = kept(marked(store.runs(**narrowed(kinds, *names))), kinds, *names)
-    if typed and not found:  # of no run at all, or only of no run of these tasks
-        select(store.runs(**narrowed(kinds, methods=typed)), methods=typed)
+    found = select(marked(store.runs(**narrowed(kinds, *names))), kinds, *names)
+    if typed and not found:  # it may still be of runs of other tasks or backbones
+        require(store.runs(**narrowed(kinds, methods=typed)), typed, kinds)
     return found
 
 

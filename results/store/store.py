@@ -6,6 +6,7 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, fields
+from math import isnan
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -162,6 +163,7 @@ def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -
     rows = [
         {"attempt": attempt, "position": position} | asdict(score)
         for position, score in enumerate(scores)
+        if not isnan(score.value)  # SQLite has no NaN
     ]
     if rows:
         connection.execute(sa.insert(schema.scores), rows)

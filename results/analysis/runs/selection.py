@@ -53,8 +53,21 @@ def narrowed(
     )
 
 
+def require(runs: Sequence[Run], methods: Collection[str], stored: Sequence[Kind]) -> None:
+    """Refuse a method that is of none of the runs, with the nearest labels of those `stored`.
+
+    Raises:
+        ResultsError: There is such a method.
+    """
+    labels = {kind.method for kind in stored}
+    faults = _faults("method", methods, labels, lambda name: any(is_of(run, name) for run in runs))
+    if faults:
+        raise ResultsError("\n".join(faults))
+
+
 def select(
     runs: Sequence[Run],
+    stored: Sequence[Kind],
     tasks: Collection[str] = (),
     methods: Collection[str] = (),
     backbones: Collection[str] = (),
@@ -65,30 +78,11 @@ def select(
 
     Args:
         runs: The newest first.
+        stored: The kinds of all stored runs, which tell backbones of one name apart.
         tasks: Groups and benchmarks.
         methods: Labels; the order of their fields does not matter.
         backbones: As tables name them.
-
-    Raises:
-        ResultsError: A name is of none of the runs; it gives the nearest ones.
     """
-    kinds = [run.kind for run in runs]
-    narrowed(kinds, tasks, methods, backbones)
-    labels = {run.method for run in runs}
-    faults = _faults("method", methods, labels, lambda name: any(is_of(run, name) for run in runs))
-    if faults:
-        raise ResultsError("\n".join(faults))
-    return kept(runs, kinds, tasks, methods, backbones)
-
-
-def kept(
-    runs: Sequence[Run],
-    stored: Sequence[Kind],
-    tasks: Collection[str] = (),
-    methods: Collection[str] = (),
-    backbones: Collection[str] = (),
-) -> list[Run]:
-    """Keep what `select` keeps, where a name may be of none; `stored` tell backbones apart."""
     called = naming.names(stored)
     found = [
         run

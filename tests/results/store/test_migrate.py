@@ -72,19 +72,18 @@ def test_an_upgrade_runs_only_the_migrations_that_are_missing(engine: Engine, la
         assert sa.inspect(connection).has_table("added")
 
 
-@pytest.fixture
-def first(tmp_path: Path) -> Path:
-    """Give the migrations of the first version."""
-    folder = tmp_path / "first"
+def before(name: str, tmp_path: Path) -> Path:
+    """Give the migrations before the one whose file begins with `name`."""
+    folder = tmp_path / "before"
     shutil.copytree(version.MIGRATIONS, folder)
-    for later in folder.glob("versions/v*.py"):
-        if not later.name.startswith("v001"):
-            later.unlink()
+    for file in folder.glob("versions/v*.py"):
+        if file.name >= name:
+            file.unlink()
     return folder
 
 
 def test_runs_of_the_first_schema_keep_their_accuracies(
-    place: str, empty: Engine, first: Path, make: Make
+    place: str, empty: Engine, tmp_path: Path, make: Make
 ) -> None:
     # Without a zone, as the first schema keeps it.
     spec = {"train": {"lr": 0.0002, "epochs": 3}, "generate": {"batch_size": 8}}
@@ -95,7 +94,7 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
         del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
     with empty.begin() as connection:
-        migrate.upgrade(connection, "harness.db", first)
+        migrate.upgrade(connection, "harness.db", before("v002", tmp_path))
         old = sa.MetaData()
         old.reflect(connection)
         connection.execute(sa.insert(old.tables["runs"]), fields)
@@ -111,6 +110,32 @@ def test_runs_of_the_first_schema_keep_their_accuracies(
     conditions = {"recipe": {"lr": 0.0002}, "batches": {"batch_size": 8}}
     started = datetime(2026, 1, 1, tzinfo=UTC)
     assert found == replace(run, started=started, scores=scores, conditions=conditions)
+    assert Store(place).kinds() == [found.kind]
+
+
+def test_runs_of_before_are_of_the_kinds_that_new_runs_are_of(
+    place: str, empty: Engine, make: Make, tmp_path: Path
+) -> None:
+    spec = {"backbone": {"name": "Llama", "revision": "ab"}, "tests": {"gsm8k": {}, "aqua": {}}}
+    runs = [make(seed=1, spec=spec), make(seed=2, minute=1, group="qa", correct={"boolq": 3})]
+    with empty.begin() as connection:
+        migrate.upgrade(connection, "harness.db", before("v008", tmp_path))
+        old = sa.MetaData()
+        old.reflect(connection)
+        for attempt, run in enumerate(runs):
+            fields = asdict(run)
+            rows = [{"attempt": attempt, "position": 0, **asdict(score)} for score in run.scores]
+            del fields["scores"]
+            started = {"attempt": attempt, "started": run.started.replace(tzinfo=None)}
+            connection.execute(sa.insert(old.tables["runs"]), fields | started)
+            connection.execute(sa.insert(old.tables["scores"]), rows)
+    store = Store(place)
+    for group in ("math", "qa"):
+        (found,) = store.runs(groups=[group])
+        assert found.group == group
+    assert store.kinds() == [runs[1].kind, runs[0].kind]
+    store.add(make(seed=3, spec=spec, minute=2))  # adds no kind of its own
+    assert store.kinds() == [runs[0].kind, runs[1].kind]
 
 
 def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:

@@ -134,6 +134,53 @@ def test_an_unknown_id_lists_the_nearest(place: str, make: Make) -> None:
         store.run("ab13")
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("abff", "Nearest: ab99ab99ab99ab99, ab12ab12ab12ab12\n"),
+        ("AB1f", "Nearest: ab12ab12ab12ab12\n"),
+        ("cd34cd34cd34cd35", "Nearest: cd34cd34cd34cd34\n"),
+        ("ffff", "Newest: cd34cd34cd34cd34, ab99ab99ab99ab99, ab12ab12ab12ab12\n"),
+        ("%", "Newest: cd34cd34cd34cd34, ab99ab99ab99ab99, ab12ab12ab12ab12\n"),
+    ],
+)
+def test_the_nearest_ids_share_the_most_first_digits(
+    place: str, make: Make, typed: str, told: str
+) -> None:
+    store = Store(place)
+    for minute, digits in enumerate(("ab12", "ab99", "cd34")):
+        store.add(make(run_id=digits * 4, minute=minute))
+    with pytest.raises(ResultsError) as refused:
+        store.run(typed)
+    assert told in str(refused.value)
+
+
+def test_more_ids_than_fit_are_counted(place: str, make: Make) -> None:
+    store = Store(place)
+    for minute in range(23):
+        store.add(make(run_id=f"a{minute:015x}", minute=minute))
+    with pytest.raises(ResultsError, match=r"Newest: a0{13}16, .* and 3 more\n"):
+        store.run("ff")
+    with pytest.raises(ResultsError, match=r"23 runs start with 'a': a0{13}16, .* and 3 more\n"):
+        store.run("a")
+
+
+def test_a_store_without_runs_says_so_of_any_id(place: str) -> None:
+    with pytest.raises(ResultsError, match="Newest: none yet"):
+        Store(place).run("ab")
+
+
+def test_kinds_are_listed_once_the_newest_first(place: str, make: Make) -> None:
+    store = Store(place)
+    for minute, (method, group) in enumerate([("lora", "math"), ("lora", "qa"), ("lora", "math")]):
+        store.add(make(method, seed=minute, minute=minute, group=group))
+    assert [(kind.method, kind.group) for kind in Reader(place).kinds()] == [
+        ("lora", "math"),
+        ("lora", "qa"),
+    ]
+    assert Reader(place).kinds()[0] == make("lora").kind
+
+
 def test_a_percent_sign_is_no_wildcard(place: str, make: Make) -> None:
     store = Store(place)
     store.add(make())

@@ -28,7 +28,7 @@ def test_two_backbones_of_one_name_are_two_rows(make: Make) -> None:
     assert [block.backbone for block in table.blocks] == ["base/Llama", "chat/Llama"]
     assert [block.rows[0].notes for block in table.blocks] == [(), ()]
     assert [entry.backbone for entry in history(runs)] == ["chat/Llama", "base/Llama"]
-    assert select(runs, backbones=["base/Llama"]) == runs[1:]
+    assert select(runs, [run.kind for run in runs], backbones=["base/Llama"]) == runs[1:]
 
 
 def test_one_backbone_in_two_places_is_one_row(make: Make) -> None:

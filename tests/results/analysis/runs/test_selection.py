@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.analysis.runs.selection import is_of, select, split_names
+from results.analysis.runs.selection import is_of, narrowed, require, select, split_names
 from results.errors import ResultsError
 from results.record import Run
 
@@ -56,6 +56,14 @@ def test_a_field_that_was_typed_with_its_default_is_found(make: Make) -> None:
     assert not is_of(lora(make, "lora"), "lora[bias=all]")
 
 
+def selected(runs: list[Run], **names: list[str]) -> list[Run]:
+    """Select from all runs that are stored."""
+    kinds = [run.kind for run in runs]
+    narrowed(kinds, **names)
+    require(runs, names.get("methods", []), kinds)
+    return select(runs, kinds, **names)
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -68,37 +76,37 @@ def test_a_name_of_no_run_is_refused_with_the_nearest(
     make: Make, names: Mapping[str, list[str]], message: str
 ) -> None:
     with pytest.raises(ResultsError, match=message):
-        select([lora(make, "lora")], **names)
+        selected([lora(make, "lora")], **names)
 
 
 def test_all_unknown_names_are_told_at_once(make: Make) -> None:
     with pytest.raises(ResultsError, match=r"gsm9k[\s\S]*lroa"):
-        select([make()], tasks=["gsm9k"], methods=["lroa"])
+        selected([make()], tasks=["gsm9k"], methods=["lroa"])
 
 
 def test_groups_keep_runs_whole_and_benchmarks_keep_their_scores(make: Make) -> None:
     math = lora(make, "lora")
     other = make("lora", group="commonsense", correct={"boolq": 70, "piqa": 60})
-    whole, part = select([math, other], tasks=["math", "boolq", "gsm8k"])
+    whole, part = selected([math, other], tasks=["math", "boolq", "gsm8k"])
     assert whole == math
     assert [score.benchmark for score in part.scores] == ["boolq"]
-    assert select([math, other], tasks=["aqua"]) == [replace(math, scores=math.scores[1:])]
+    assert selected([math, other], tasks=["aqua"]) == [replace(math, scores=math.scores[1:])]
 
 
 def test_the_flags_of_benchmarks_that_were_not_named_are_left_out(make: Make) -> None:
     flags = ("gsm8k: cut at the limit: 80 %", "aqua: no answer found in 9 %", "training: slow")
-    (found,) = select([replace(lora(make, "lora"), flags=flags)], tasks=["aqua"])
+    (found,) = selected([replace(lora(make, "lora"), flags=flags)], tasks=["aqua"])
     assert found.flags == flags[1:]
 
 
 def test_a_failed_run_is_found_by_the_benchmarks_it_was_planned_for(make: Make) -> None:
     failed = replace(lora(make, "lora"), status="failed", scores=())
-    assert select([failed], tasks=["gsm8k"]) == [failed]
+    assert selected([failed], tasks=["gsm8k"]) == [failed]
 
 
 def test_no_names_keep_every_run(make: Make) -> None:
     runs = [make(), make("dypam")]
-    assert select(runs) == runs
+    assert selected(runs) == runs
 
 
 PART = st.text(alphabet="ab=.1 ", min_size=1).map(str.strip).filter(bool)

@@ -1,0 +1,73 @@
+"""Analyses that took long, kept beside the store as files: it may be read-only, and is an index.
+
+An entry is named by the hash of all that its value depends on, so that none is ever out of date.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+MOST = 256
+"""Entries; beyond it, those that were not used for longest go."""
+
+CODE = [Path(__file__).parents[1] / room for room in ("statistics", "analysis")]
+"""The rooms whose code computes the values."""
+
+
+def kept(key: Any, compute: Callable[[], Any]) -> Any:
+    """Give the value that was computed before under `key`, or compute it now and keep it.
+
+    A damaged entry is computed anew. Where no file can be written, nothing is kept.
+
+    Args:
+        key: All that the value depends on but the code, such as the verdicts of runs and the name
+            of a test: a JSON value, in which there may be bytes too.
+        compute: Gives a JSON value; tuples come back as lists.
+    """
+    path = _folder() / f"{_hash(key)}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        value = json.loads(path.read_bytes())["value"]
+        path.touch()
+        return value
+    text = json.dumps({"value": compute()})
+    with suppress(OSError):
+        _write(path, text)
+        _limit(path.parent)
+    return json.loads(text)["value"]
+
+
+def _folder() -> Path:
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches) / "peft-proving-ground" / "analyses"
+
+
+def _hash(key: Any) -> str:
+    told = json.dumps([_code(), key], sort_keys=True, default=bytes.hex)
+    return sha256(told.encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    files = sorted(path for room in CODE for path in room.rglob("*.py"))
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    """Write an entry under another name first: a reader finds it whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{uuid4().hex}")
+    partial.write_text(text)
+    partial.replace(path)
+
+
+def _limit(folder: Path) -> None:
+    """Remove the entries that were not used for longest."""
+    newest_first = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in newest_first[MOST:]:
+        path.unlink(missing_ok=True)
