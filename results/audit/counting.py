@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from results.audit.interval import Printing
 
 
@@ -52,23 +55,27 @@ def possible(n: int, seeds: int, top: int, printing: Printing) -> Possible:
 
 def multiples(parts: int, top: int, printing: Printing) -> frozenset[int]:
     """List the values that a multiple of 1 / `parts` can print."""
-    per_unit = Fraction(parts, top)
-    return frozenset(v for v in range(top + 1) if printing.multiples(v, per_unit))
+    first, end = printing.multiples(np.arange(top + 1), Fraction(parts, top))
+    return frozenset(np.flatnonzero(first < end).tolist())
 
 
 def means(values: Iterable[int], seeds: int, top: int, printing: Printing) -> frozenset[int]:
     """List the values that the mean of `seeds` of the given ones can print."""
-    sums = f"{_sums(values, seeds):b}"[::-1]
-    totals = {v: printing.multiples(v, Fraction(seeds)) for v in range(top + 1)}
-    return frozenset(v for v, found in totals.items() if "1" in sums[found.start : found.stop])
+    # How many of the sums are below each number.
+    below = np.concatenate([[0], np.cumsum(_sums(values, seeds, top))])
+    first, end = printing.multiples(np.arange(top + 1), Fraction(seeds))
+    last = len(below) - 1
+    found = below[np.minimum(first, last)] < below[np.minimum(end, last)]
+    return frozenset(np.flatnonzero(found).tolist())
 
 
-def _sums(values: Iterable[int], many: int) -> int:
-    """Set the bits of all sums of `many` of the values."""
+def _sums(values: Iterable[int], many: int, top: int) -> NDArray[np.uint8]:
+    """Flag the sums of `many` of the values, from 0 to the largest that there can be."""
     terms, sums = sorted(values), 1
     for _ in range(many):
         sums = _either(sums << term for term in terms)
-    return sums
+    size = many * top // 8 + 1
+    return np.unpackbits(np.frombuffer(sums.to_bytes(size, "little"), np.uint8), bitorder="little")
 
 
 def _either(bits: Iterable[int]) -> int:

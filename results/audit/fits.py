@@ -36,13 +36,22 @@ def units(cell: Cell) -> int:
 
 
 def only(table: PrintedTable, printing: Printing) -> list[str]:
-    """Name the cells that are possible in one way of printing and not in the other."""
-    return [
-        f"{cell.value} at {row}, {table.columns[index]}"
-        for index in countable(table)
-        for row, cell in table.cells(index)
-        if printings(table.columns[index], table.seeds or 1, cell) == [printing]
-    ]
+    """Name the cells that are possible in one way of printing and not in the other.
+
+    Columns of another size or number of seeds than is taken tell nothing: one that has impossible
+    cells is left out, unless both are declared.
+    """
+    found = []
+    for index in countable(table):
+        column, cells = table.columns[index], list(table.cells(index))
+        told = [printings(column, table.seeds or 1, cell) for _, cell in cells]
+        if all(told) or (table.seeds and table.sizes_declared):
+            found += [
+                f"{cell.value} at {row}, {column}"
+                for (row, cell), ways in zip(cells, told, strict=True)
+                if ways == [printing]
+            ]
+    return found
 
 
 def printed(table: PrintedTable) -> str:

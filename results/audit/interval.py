@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from results.audit.table import decimals
+
+Whole = NDArray[np.int64]
 
 
 class Interval(NamedTuple):
@@ -32,23 +36,31 @@ class Interval(NamedTuple):
 class Printing:
     """How a number is cut to its digits: what prints as v is from v - below to v + above.
 
-    Both are counted in units of the last digit. The ends are included, as halves are rounded either
-    way, but for the upper end if it is open.
+    Both are counted in halves of a unit of the last digit. The ends are included, as halves are
+    rounded either way, but for the upper end if it is open.
     """
 
     name: str
-    below: Fraction
-    above: Fraction
+    below: int
+    above: int
     is_open: bool = False
 
-    def multiples(self, value: int, parts: Fraction) -> range:
-        """List the whole numbers k of which k / parts prints as a whole number.
+    def multiples(self, values: Whole, parts: Fraction) -> tuple[Whole, Whole]:
+        """Find the whole numbers k of which k / parts prints as each of the given values.
 
-        >>> ROUNDED.multiples(1, Fraction(2)), TRUNCATED.multiples(1, Fraction(2))
-        (range(1, 4), range(2, 4))
+        Returns:
+            The first ones, and the ends, which are not among them.
+
+        >>> [one.tolist() for one in ROUNDED.multiples(np.array([1]), Fraction(2))]
+        [[1], [4]]
+        >>> [one.tolist() for one in TRUNCATED.multiples(np.array([1]), Fraction(2))]
+        [[2], [4]]
         """
-        low, high = parts * (value - self.below), parts * (value + self.above)
-        return range(max(0, ceil(low)), ceil(high) if self.is_open else floor(high) + 1)
+        low = parts.numerator * (2 * values - self.below)
+        high = parts.numerator * (2 * values + self.above)
+        whole = 2 * parts.denominator
+        ends = -(-high // whole) if self.is_open else high // whole + 1
+        return np.maximum(0, -(-low // whole)), ends
 
     def interval(self, value: Decimal, times: int = 1) -> Interval:
         """Hold what prints as `value`, both ends included.
@@ -62,8 +74,8 @@ class Printing:
         >>> TRUNCATED.interval(Decimal("0.5"), times=2)
         Interval(low=Fraction(1, 2), high=Fraction(7, 10))
         """
-        unit, exact = unit_of(value) * times, Fraction(value)
-        return Interval(exact - self.below * unit, exact + self.above * unit)
+        half, exact = unit_of(value) * times / 2, Fraction(value)
+        return Interval(exact - self.below * half, exact + self.above * half)
 
 
 def unit_of(value: Decimal) -> Fraction:
@@ -71,8 +83,8 @@ def unit_of(value: Decimal) -> Fraction:
     return Fraction(1, 10 ** decimals(value))
 
 
-ROUNDED = Printing("rounded", Fraction(1, 2), Fraction(1, 2))
-TRUNCATED = Printing("truncated", Fraction(0), Fraction(1), is_open=True)
+ROUNDED = Printing("rounded", 1, 1)
+TRUNCATED = Printing("truncated", 0, 2, is_open=True)
 PRINTINGS = (ROUNDED, TRUNCATED)
-CUT = Printing("truncated", Fraction(0), Fraction(1))
+CUT = Printing("truncated", 0, 2)
 """Truncated after floating-point arithmetic, which gives 28.999999999999996 for 100 * 0.29."""

@@ -94,8 +94,8 @@ def _pair(table: PrintedTable, claim: _Claim, rival: Row, seeds: int) -> _Pair |
 
 
 def _range(value: Decimal) -> Range:
-    """Give the ends of what prints as a value, rounded or truncated."""
-    ends = [printing.interval(value) for printing in PRINTINGS]
+    """Give the ends of what prints as a value, rounded or truncated, once or over printed seeds."""
+    ends = [printing.interval(value, times=2) for printing in PRINTINGS]
     return max(0.0, float(min(end.low for end in ends))), float(max(end.high for end in ends))
 
 
@@ -146,7 +146,9 @@ def _tail(t: float, df: float) -> float:
 
 def _meets(claim: _Claim, ranges: Sequence[Range]) -> bool:
     """Whether a p of one of the ranges is printed as the claim."""
-    low, high = (0.0, float(claim.p)) if claim.below else _range(claim.p)
+    ends = [printing.interval(claim.p) for printing in PRINTINGS]
+    low = 0.0 if claim.below else float(min(end.low for end in ends))
+    high = float(claim.p) if claim.below else float(max(end.high for end in ends))
     return any(start <= high + NOISE and low <= end + NOISE for start, end in ranges)
 
 
