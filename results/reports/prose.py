@@ -119,7 +119,7 @@ def protocol(conditions: Conditions) -> str:
 
 
 def stack(conditions: Conditions) -> str:
-    """Say on what stack, by the first digits of its id; or nothing of runs that did not get so far."""
+    """Say on what stack runs ran; or nothing of those that did not get so far."""
     told = conditions.environment_id[:DIGITS]
     return f"Environment {told} ({conditions.environment})." if told else ""
 
