@@ -16,14 +16,24 @@ class Metric:
     lower_is_better: bool = False
     logarithm: bool = False
     """Whether tests compare the means of its logarithm, as they should for a perplexity."""
+    digits: int = 2
+    """Decimals of the printed numbers."""
 
     def points(self, value: float) -> float:
         """Give a value as it is printed, so that what prints equal ranks equal.
 
         >>> metric("accuracy").points(0.83254), metric("perplexity").points(8.316)
-        (83.25, 8.32)
+        (83.25, 8.316)
         """
-        return round(100 * value if self.share else value, 2)
+        return round(100 * value if self.share else value, self.digits)
+
+    def written(self, value: float, sign: str = "") -> str:
+        """Write a value as it is printed; with "+" as `sign`, a difference.
+
+        >>> metric("perplexity").written(8316.5), metric("accuracy").written(-0.00001, "+")
+        ('8,316.500', '+0.00')
+        """
+        return f"{self.points(value):{sign}z,.{self.digits}f}"
 
     def merit(self, value: float) -> float:
         """Turn a value, or a difference of two, so that larger is better."""
@@ -41,8 +51,8 @@ NOTHING = Metric("none", "no run finished")
 def metric(name: str) -> Metric:
     """Find what is known of a metric; an unknown one is printed as it is, and higher is better.
 
-    >>> metric("perplexity").lower_is_better, metric("chrf")
-    (True, Metric(name='chrf', title='chrf', share=False, lower_is_better=False, logarithm=False))
+    >>> metric("perplexity").lower_is_better, metric("chrf").title
+    (True, 'chrf')
     """
     return _KNOWN.get(name) or Metric(name, name)
 
@@ -52,7 +62,7 @@ def _share(name: str, title: str) -> Metric:
 
 
 def _perplexity(name: str, title: str) -> Metric:
-    return Metric(name, title, lower_is_better=True, logarithm=True)
+    return Metric(name, title, lower_is_better=True, logarithm=True, digits=3)
 
 
 _KNOWN = {

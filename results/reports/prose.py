@@ -119,7 +119,7 @@ def protocol(conditions: Conditions) -> str:
 
 
 def stack(conditions: Conditions) -> str:
-    """Say on what stack, by the first digits of its id; or nothing of runs that did not get so far."""
+    """Say on what stack runs ran; or nothing of those that did not get so far."""
     told = conditions.environment_id[:DIGITS]
     return f"Environment {told} ({conditions.environment})." if told else ""
 
@@ -188,12 +188,12 @@ def mean(metric: Metric, sample: Sample, spread: bool = True) -> str:
     >>> mean(metric("accuracy"), sample({2333: 0.5, 1000: 0.75}))
     '62.50 ± 17.68'
     >>> mean(metric("perplexity"), sample({2333: 8.5})), mean(metric("bleu"), sample({}))
-    ('8.50', '-')
+    ('8.500', '-')
     """
     if sample.mean is None:
         return "-"
-    sd = f" ± {metric.points(sample.sd):.2f}" if spread and sample.sd is not None else ""
-    return f"{metric.points(sample.mean):,.2f}{sd}"
+    sd = f" ± {metric.written(sample.sd)}" if spread and sample.sd is not None else ""
+    return f"{metric.written(sample.mean)}{sd}"
 
 
 def missing(cell: Cell) -> str:
@@ -219,9 +219,9 @@ def value(metric: Metric, value: float) -> str:
 
     >>> from results.analysis.metrics import metric
     >>> value(metric("accuracy"), 0.83254), value(metric("perplexity"), 8.316)
-    ('83.25 %', '8.32')
+    ('83.25 %', '8.316')
     """
-    return f"{metric.points(value):.2f}{' %' if metric.share else ''}"
+    return f"{metric.written(value)}{' %' if metric.share else ''}"
 
 
 def overall(found: Overall | None) -> str:

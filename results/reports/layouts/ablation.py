@@ -80,4 +80,4 @@ def _difference(metric: Metric, cell: Cell, whole: int | None, cells: Sequence[C
     minuend, other = cell.sample.mean, None if whole is None else cells[whole].sample.mean
     if minuend is None or other is None or cell is cells[whole or 0]:
         return Printed("-")
-    return Printed(f"{metric.points(minuend - other):+z.2f}")
+    return Printed(metric.written(minuend - other, "+"))

@@ -104,10 +104,10 @@ def test_option_likelihood_is_a_share_with_micro_and_macro(make: Make) -> None:
 def test_perplexity_is_printed_as_it_is_and_said_to_be_tested_on_the_logarithm(
     both: list[Table],
 ) -> None:
-    # By hand: 7.0 and 7.5 have mean 7.25 and SD 0.5 / sqrt(2) = 0.35.
+    # By hand: 7.0 and 7.5 have mean 7.25 and SD 0.5 / sqrt(2) = 0.354.
     text = render(both[:1], "markdown")
     assert "multitask: perplexity per token of the answer, mean ± SD" in text
-    assert "| **7.25 ± 0.35** " in text
+    assert "| **7.250 ± 0.354** " in text
     assert "Bold: best (lowest)" in text
     assert "t-test over seeds of logarithms" in text
 

@@ -33,7 +33,8 @@ def two(make: Make) -> list[Table]:
 
 def test_an_unknown_format_names_the_nearest_and_the_known(two: list[Table]) -> None:
     with pytest.raises(
-        ResultsError, match=r"'latx' is not .* Did you mean 'latex'\?\n.*csv, json, latex"
+        ResultsError,
+        match=r"'latx' is not .* Did you mean 'latex'\?\n.*csv, html, json, latex, markdown",
     ):
         render(two, "latx")
 

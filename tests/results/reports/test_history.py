@@ -18,7 +18,7 @@ def test_the_history_tells_fold_and_pooled_score_of_the_first_metric(make: Make)
         Score("dolly", "bleu", "", True, 31.0, 10),
     )
     text = markdown(history([make(fold=3, scores=scores)]), wide=True)
-    assert "| math  | paper/1  | 2333 |    3 | perplexity 8.12 (all) | sample data |" in text
+    assert "| math  | paper/1  | 2333 |    3 | perplexity 8.125 (all) | sample data |" in text
 
 
 def test_a_failed_attempt_shows_the_first_line_of_its_reason(make: Make) -> None:
