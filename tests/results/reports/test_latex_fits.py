@@ -1,6 +1,7 @@
 """LaTeX as a reader of the paper gets it: compiled by Debian's TeX, in one and two columns."""
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,14 +11,17 @@ from typing import Literal
 
 import pytest
 
+from harness.backbones import TINY
 from results.analysis.table import tables
 from results.record import Run
+from results.reports import layouts
 from results.reports.formats import render
 from results.reports.printing import Printing
 
 pytestmark = pytest.mark.parts
 
 Make = Callable[..., Run]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 METHODS = {
     "dypam": "DyPAM",
@@ -56,6 +60,22 @@ DOCUMENT = r"""\documentclass[%s]{article}
 
 SMALLEST = 7 * 72 / 72.27
 """7 pt of TeX in the points of PDF."""
+
+
+@pytest.fixture(scope="session")
+def filled(program: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fill a store on the embedded model and samples: a method in full and as a variant, two
+    backbones, generated texts.
+    """
+    folder = tmp_path_factory.mktemp("filled")
+    shutil.copytree(TINY, folder / "tiny")
+    of_math = ["base,lora,rosa,rosa:roae-only", "math", f"tiny,tiny-2M={folder / 'tiny'}", "2"]
+    for methods, tasks, backbones, seeds in (of_math, ["lora,hycam", "multitask", "tiny", "1"]):
+        options = ["--methods", methods, "--tasks", tasks, "--backbones", backbones]
+        options += ["--seeds", seeds, "--limit", "4", "--train-limit", "30"]
+        done = program(folder, "run", *options, "--set", "train.epochs=1")
+        assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture
@@ -132,13 +152,54 @@ def test_a_table_fits_its_place_in_type_of_at_least_7_pt(
     assert set(matrices) <= {b"1 0 0 1"}
 
 
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("layout", layouts.names())
+def test_every_layout_of_a_filled_store_compiles_and_fits(
+    layout: str, width: str, filled: Path, program: Command, tmp_path: Path
+) -> None:
+    tasks = "multitask" if layout == "metrics" else "math"
+    asked = ["table", "--tasks", tasks, "--layout", layout]
+    text = program(filled, *asked, "--format", "latex", "--width", width).stdout
+    log, _ = compiled(text, "twocolumn", tmp_path)
+    assert [points for points in overfull(log) if points > 2] == []
+    assert "Float too large" not in log
+    assert "undefined" not in log
+    assert "LoRA" in printed(tmp_path) or layout == "ablation"
+    assert "SAMPLE DATA" in program(filled, *asked, "--format", "html").stdout
+    assert f"Command: harness {' '.join(asked)}\n" in program(filled, *asked).stdout
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("layout", ["main", "sizes", "costs"])
+def test_22_methods_on_three_backbones_fit_their_pages(
+    layout: str,
+    width: Literal["column", "page"],
+    runs: Callable[[int], list[Run]],
+    tmp_path: Path,
+) -> None:
+    names = ("meta-llama/Llama-3.2-3B-Instruct", "Qwen/Qwen3-0.6B", "Qwen/Qwen3-8B")
+    every = [
+        replace(run, backbone=name, run_id=f"{n}{run.run_id[1:]}", series=f"{name} {run.series}")
+        for n, name in enumerate(names)
+        for run in runs(22)
+    ]
+    printing = Printing(width=width, titles=TITLES)
+    log, _ = compiled(render(tables(every), "latex", printing, layout), "twocolumn", tmp_path)
+    assert [points for points in overfull(log) if points > 2] == []
+    assert "Float too large" not in log
+    words = printed(tmp_path)
+    for name in ("Llama-3.2", "Qwen3", "RieMoE-LoRA"):
+        assert name in words
+
+
 def test_every_number_stands_in_the_paper_once(
     runs: Callable[[int], list[Run]], tmp_path: Path
 ) -> None:
     (table,) = tables(runs(7))
     printing = Printing(width="column", titles=TITLES)
     compiled(render([table], "latex", printing), "twocolumn", tmp_path)
-    found = re.findall(r"\d+\.\d\d(?=±)", re.sub(r" +±", "±", printed(tmp_path)))
+    # The caption of a neighbour may go on with "± SD" behind an SD.
+    found = re.findall(r"(?<!±)\b\d+\.\d\d(?=±)", re.sub(r" +±", "±", printed(tmp_path)))
     means = [
         f"{table.metric.points(cell.sample.mean or 0):.2f}"
         for row in table.blocks[0].rows
