@@ -14,7 +14,7 @@ from results.audit.reading.macros import (
     without_comments,
 )
 
-TABULAR = re.compile(r"\\begin\{(tabular[*xy]?|tabulary|longtable|array)\}")
+TABULAR = re.compile(r"\\(begin|end)\{(tabular[*xy]?|tabulary|longtable|array)\}")
 AROUND = re.compile(
     r"\\(begin|end)\{((?:sideways|wrap)?table\*?|figure\*?|minipage|longtable|subtable)\}"
 )
@@ -32,9 +32,9 @@ MULTIROW = re.compile(r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(\d+)\}\s*(?:\[[^\]]
 
 def grids(source: str) -> Iterator[Grid]:
     r"""Give the tables of a source in their order; bare lines with `&` and `\\` are one too."""
-    text = without_comments(source)
+    text = _flat(without_comments(source))
     macros = definitions(text)
-    starts = list(TABULAR.finditer(text))
+    starts = [found for found in TABULAR.finditer(text) if found[1] == "begin"]
     if not starts:
         yield Grid("", "", lines(expanded(text, macros)))
     for found in starts:
@@ -44,6 +44,18 @@ def grids(source: str) -> Iterator[Grid]:
             caption=printed(expanded(_given("caption", around), macros)),
             lines=lines(expanded(_body(text, found), macros)),
         )
+
+
+def _flat(text: str) -> str:
+    """Write a table in a cell, which holds the lines of a head, as a group in braces."""
+    depth, place, parts = 0, 0, []
+    for found in TABULAR.finditer(text):
+        opens = found[1] == "begin"
+        depth += 1 if opens else -1
+        if depth > opens:
+            parts += [text[place : found.start()], "{" if opens else "}"]
+            place = _content(text, found) if opens else found.end()
+    return "".join([*parts, text[place:]])
 
 
 def _surroundings(text: str, place: int) -> tuple[int, int]:
@@ -72,12 +84,17 @@ def _given(macro: str, text: str) -> str:
 
 def _body(text: str, found: re.Match[str]) -> str:
     r"""Cut out what is between `\begin{tabular}{...}` and its end."""
-    start = found.end()
-    for _ in range(2 if found[1] in ("tabular*", "tabularx", "tabulary") else 1):
-        start = _behind_options(text, start)
-        start = argument(text, start)[1]
-    end = text.find(f"\\end{{{found[1]}}}", start)
+    start = _content(text, found)
+    end = text.find(rf"\end{{{found[2]}}}", start)
     return text[start : end if end >= 0 else len(text)]
+
+
+def _content(text: str, found: re.Match[str]) -> int:
+    """Find the place behind the arguments of a tabular."""
+    place = found.end()
+    for _ in range(2 if found[2] in ("tabular*", "tabularx", "tabulary") else 1):
+        place = argument(text, _behind_options(text, place))[1]
+    return place
 
 
 def _behind_options(text: str, start: int) -> int:
