@@ -65,11 +65,11 @@ def _pairs(
     printed: Mapping[tuple[str, str, str, str], Figure],
     paper: Paper,
 ) -> Iterator[tuple[Cell, Figure]]:
-    benchmarks = {names.benchmark(name) for name in table.benchmarks}
+    benchmarks = tuple(sorted(map(names.benchmark, table.benchmarks)))
     for cell in row.cells:
         of_row = names.backbone(block.backbone), _method(row, paper), table.metric.name
         figure = printed.get((*of_row, names.benchmark(cell.column)))
-        if figure and cell.sample.by_seed and figure.benchmarks in (frozenset(), benchmarks):
+        if figure and cell.sample.mean is not None and figure.benchmarks in ((), benchmarks):
             yield cell, figure
 
 

@@ -27,8 +27,8 @@ class Figure:
     metric: str
     column: str
     """The letters of a benchmark, the name of an average, or `POOLED`."""
-    benchmarks: frozenset[str]
-    """The letters of those that an average is over; empty for a benchmark."""
+    benchmarks: tuple[str, ...]
+    """The letters of those that an average is over, in their order; empty for a benchmark."""
     value: float
     """In the unit of scores: shares in [0, 1], BLEU and ROUGE in percent."""
     half_digit: float
@@ -46,17 +46,24 @@ class Figure:
 
 def figures(paper: Paper) -> Iterator[Figure]:
     """Give the numbers that a run here can have too: no ablations, and no tables by size."""
-    over = frozenset(
+    sets = _sets(paper)
+    for table in paper.tables:
+        for row in table.rows:
+            for index, column in enumerate(table.columns):
+                if place := _place(row, column):
+                    yield from _figure(table, row, index, place, sets)
+
+
+def _sets(paper: Paper) -> tuple[str, ...]:
+    """Name the sets of texts of a paper, which the heads of its table by set are."""
+    found = {
         names.benchmark(column.above)
         for table in paper.tables
         for row in table.rows
         for column in table.columns
         if column.metric == "other" and column.above and row.group
-    )
-    for table in paper.tables:
-        for row in table.rows:
-            for index, column in enumerate(table.columns):
-                yield from _figure(table, row, index, _place(row, column), over)
+    }
+    return tuple(sorted(found))
 
 
 def _place(row: Row, column: Column) -> tuple[str, str, str] | None:
@@ -75,19 +82,11 @@ def _place(row: Row, column: Column) -> tuple[str, str, str] | None:
 
 
 def _figure(
-    table: PrintedTable,
-    row: Row,
-    index: int,
-    place: tuple[str, str, str] | None,
-    over: frozenset[str],
+    table: PrintedTable, row: Row, index: int, place: tuple[str, str, str], sets: tuple[str, ...]
 ) -> Iterator[Figure]:
     column, cell = table.columns[index], row.cells[index]
-    averaged = over
-    if column.metric == "share":
-        averaged = frozenset(
-            names.benchmark(table.columns[one].title) for one in table.benchmarks(column)
-        )
-    if not place or not cell or not averaged:
+    over = _averaged(table, column) if column.kind in ("micro", "macro") else ()
+    if not cell or (column.kind in ("micro", "macro") and not over):
         return
     unit = _unit(column, place[1])
     error = standard_error(table, index, row)
@@ -96,12 +95,17 @@ def _figure(
         place[0],
         row.method,
         *place[1:],
-        benchmarks=frozenset() if column.kind == "benchmark" and place[2] != POOLED else averaged,
+        benchmarks=sets if place[2] == POOLED else over,
         value=float(cell.value) * unit,
         half_digit=unit * 10.0**-cell.decimals / 2,
         error=None if error is None else error * unit,
         trainable=_trainable(table, row),
     )
+
+
+def _averaged(table: PrintedTable, average: Column) -> tuple[str, ...]:
+    titles = (table.columns[index].title for index in table.benchmarks(average))
+    return tuple(sorted(map(names.benchmark, titles)))
 
 
 def _unit(column: Column, metric: str) -> float:

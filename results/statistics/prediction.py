@@ -6,7 +6,7 @@ from statistics import stdev
 
 from scipy.special import stdtrit
 
-from results.statistics.seeds.welch import SAME
+from results.statistics.sample import constant
 from results.statistics.test import ALPHA, Undefined
 
 
@@ -25,6 +25,6 @@ def prediction(values: Collection[float]) -> float | Undefined:
     n = len(values)
     if n < 2:  # noqa: PLR2004 - a spread needs two
         return Undefined("one seed")
-    if max(values) - min(values) < SAME:
+    if constant(values):
         return Undefined("no spread over seeds")
     return float(stdtrit(n - 1, 1 - ALPHA / 2)) * stdev(values) * sqrt(1 + 1 / n)
