@@ -1,15 +1,20 @@
 """What a paper prints, beside the user's rows, as Markdown."""
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections import Counter
+from collections.abc import Sequence
 from math import exp
 
 from results.analysis.metrics import Metric
-from results.analysis.published import Beside
+from results.analysis.published import Beside, Verdict
 from results.audit.papers import Paper
 from results.reports.markdown_table import markdown_table
 
 MARK = "‡"
+PLURAL: dict[Verdict, str] = {
+    "reproduces": "reproduce:",
+    "does not reproduce": "do not:",
+    "cannot be told": "cannot be told:",
+}
 HEAD = (
     "backbone",
     "method",
@@ -28,7 +33,7 @@ def markdown(paper: Paper, found: Sequence[Beside]) -> str:
     if not found:
         return f"{MARK} {paper.title} prints no number of these methods on these backbones."
     table = markdown_table(HEAD, map(_row, found), "lllrrrrll")
-    return "\n\n".join([f"{MARK} {_sources(found)}.", table, *_counts(found), EXPLAINED])
+    return "\n\n".join([f"{MARK} {_sources(found)}.", table, _counts(found), EXPLAINED])
 
 
 EXPLAINED = (
@@ -64,10 +69,11 @@ def _gap(metric: Metric, value: float) -> str:
     return f"x {exp(value):.3f}" if metric.logarithm else f"{metric.points(value):+.2f}"
 
 
-def _counts(found: Sequence[Beside]) -> Iterable[str]:
+def _counts(found: Sequence[Beside]) -> str:
     """Say how many reproduce, and why the others cannot be told."""
-    order = sorted(found, key=lambda one: (one.verdict != "reproduces", one.verdict, one.reason))
-    parts = []
-    for (verdict, reason), some in groupby(order, key=lambda one: (one.verdict, one.reason)):
-        parts.append(f"{len(list(some))} {verdict}{f' ({reason})' if reason else ''}")
-    yield f"Of {len(found)} numbers: {'; '.join(parts)}."
+    told = Counter((one.verdict, one.reason) for one in found)
+    parts = [
+        f"{PLURAL[verdict]} {many}{f' ({reason})' if reason else ''}"
+        for (verdict, reason), many in sorted(told.items(), reverse=True)
+    ]
+    return f"Of {len(found)}: {'; '.join(parts)}."

@@ -1,7 +1,7 @@
 """Tables of a LaTeX source, as papers write them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from results.audit.reading.grid import NOTHING, Entry, Grid
 from results.audit.reading.macros import (
@@ -27,7 +27,9 @@ RULE = re.compile(
 SKIP = re.compile(r"^\s*\*?\[[^\]]*\]")
 """What may stand behind the end of a line: `\\\\[2pt]`."""
 MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{(\d+)\}\s*(?=\{)")
-MULTIROW = re.compile(r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(\d+)\}\s*(?:\[[^\]]*\])?\s*(?=\{|\*)")
+MULTIROW = re.compile(
+    r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(-?\d+)\}\s*(?:\[[^\]]*\])?\s*(?=\{|\*)"
+)
 
 
 def grids(source: str) -> Iterator[Grid]:
@@ -104,24 +106,27 @@ def _behind_options(text: str, start: int) -> int:
 
 def lines(body: str) -> tuple[tuple[Entry, ...], ...]:
     """Read the lines of a body; an entry over several places stands at each of them."""
-    found: list[tuple[Entry, ...]] = []
+    found: list[list[Entry]] = []
     below: dict[int, tuple[int, Entry]] = {}
     for part in split(RULE.sub(" ", body), r"\\"):
         source = SKIP.sub("", part)
         if source.strip():
-            found.append(_line(split(source, "&"), below))
-    return tuple(found)
+            found.append([])
+            for content in split(source, "&"):
+                _add(content, found, below)
+    return tuple(map(tuple, found))
 
 
-def _line(sources: Sequence[str], below: dict[int, tuple[int, Entry]]) -> tuple[Entry, ...]:
-    """Read a line; `below` holds what reaches into it from above, and how far down."""
-    entries: list[Entry] = []
-    for source in sources:
-        columns, content = _inside(MULTICOLUMN, source)
-        rows, content = _inside(MULTIROW, content)
-        for _ in range(columns):
-            entries.append(_reached(entry(content), rows, len(entries), below))
-    return tuple(entries)
+def _add(source: str, lines: list[list[Entry]], below: dict[int, tuple[int, Entry]]) -> None:
+    """Add an entry to the last line; `below` holds what reaches down, and how far."""
+    columns, content = _inside(MULTICOLUMN, source)
+    rows, content = _inside(MULTIROW, content)
+    for _ in range(columns):
+        place = len(lines[-1])
+        lines[-1].append(_reached(entry(content), rows, place, below))
+        for line in lines[rows - 1 : -1] if rows < 0 else ():  # some span upwards
+            if place < len(line) and not line[place].words:
+                line[place] = lines[-1][place]
 
 
 def _inside(macro: re.Pattern[str], source: str) -> tuple[int, str]:

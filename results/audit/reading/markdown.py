@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from results.audit.reading.grid import Entry, Grid
 
-RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+RULE = re.compile(r"(?=.*\|)\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 BOLD = re.compile(r"\*\*(?=\S)(.*?\S)\*\*|<b>(.*?)</b>|<strong>(.*?)</strong>")
 SECOND = re.compile(r"(?<![\w*])_(?=\S)(.*?\S)_(?!\w)|<u>(.*?)</u>")
 SIGNS = {r"\*": "*", r"\_": "_", r"\|": "|", "&nbsp;": " ", "<br>": " ", "$": "", r"\pm": "±"}

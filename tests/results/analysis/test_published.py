@@ -133,7 +133,7 @@ def test_the_report_marks_the_numbers_and_says_why(make: Make) -> None:
     text = report.markdown(DYPAM, found)
     assert "‡ As printed in DyPAM, tab:main_math." in text
     assert "| gsm8k  | 33.24 |     5 | 33.21 | +0.03 | -0.61 to +0.67 | yes" in text
-    assert "Of 1 numbers: 1 reproduces." in text
+    assert "Of 1: reproduce: 1." in text
     assert '"verdict": "reproduces"' in to_json(found)
 
 
