@@ -48,6 +48,9 @@ def table(
         str | None,
         typer.Option(help="`validation`: of each method's tries the one of the lowest loss there."),
     ] = None,
+    published: Annotated[
+        str, typer.Option(help="Also what this paper prints of the same: dypam.")
+    ] = "",
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
@@ -61,6 +64,7 @@ def table(
         label=label,
         costs=costs,
         runs=runs,
+        published=published,
         command=options.given(context),
     )
     text = tables.table(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypedDict, Unpack
 
+from harness.commands.published import with_published
 from harness.commands.report import Report
 from harness.errors import UserError, unknown
 from harness.plugins.titles import titles
@@ -72,7 +73,8 @@ def table(
         found = of_finished(store_place, tasks, layout, **choices)
     if name in formats.FOR_PAPERS:
         printing = replace(printing, titles=titles(found, _runs(store_place, tasks)))
-    return formats.render(found, name, printing, layout)
+    text = formats.render(found, name, printing, layout)
+    return with_published(text, name, found, printing.published) if printing.published else text
 
 
 def of_finished(
@@ -119,10 +121,11 @@ def _of_extractors(
     store_place: str, tasks: str | None, name: str, printing: Printing, choices: Choices
 ) -> str:
     """Show how the scores of all finished runs depend on the extractor."""
-    if any(choices.values()) or printing.costs or printing.runs or name not in ("markdown", "json"):
+    besides = any(choices.values()) or printing.costs or printing.runs or printing.published
+    if besides or name not in ("markdown", "json"):
         raise UserError(
             "--extractors supports markdown and json, and cannot be combined with --clean, "
-            "--own-recipes, --choose, --costs or --runs."
+            "--own-recipes, --choose, --costs, --runs or --published."
         )
     effects = extractor_analysis.extractor_effects(_runs(store_place, tasks))
     if not effects:

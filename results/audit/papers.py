@@ -1,7 +1,7 @@
 """The tables of the papers whose methods this project has, as facts with their source.
 
-`published/NAME.md` holds the tables of a paper, as they are printed, and says where they are from
-and of how many seeds. A page without a table says why it has none.
+A page in `published/` holds the tables of a paper, as they are printed, and says where they are
+from and of how many seeds. A page without a table says why it has none.
 """
 
 import re
@@ -16,6 +16,7 @@ from results.errors import ResultsError, unknown
 
 FOLDER = Path(__file__).parent / "published"
 SEEDS = re.compile(r"^- seeds: (\d+)", re.MULTILINE)
+PROTOCOL = re.compile(r"^- protocol: ([\w-]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Paper:
     name: str
     title: str
     tables: tuple[PrintedTable, ...]
+    protocol: str
+    """The protocol of this project that follows the paper's; or empty."""
     remark: str
     """Where the tables are from, or why there is none."""
 
@@ -55,7 +58,14 @@ def paper(name: str, known: Mapping[str, int]) -> Paper:
     stated = SEEDS.search(text)
     seeds = int(stated[1]) if stated else None
     declared = Declared(known, seeds=seeds, paper=name.lower(), name=title)
-    return Paper(name.lower(), title, tuple(read(text, declared)), _remark(rest))
+    protocol = PROTOCOL.search(text)
+    return Paper(
+        name=name.lower(),
+        title=title,
+        tables=tuple(read(text, declared)),
+        protocol=protocol[1] if protocol else "",
+        remark=_remark(rest),
+    )
 
 
 @cache

@@ -26,6 +26,8 @@ class Printing:
     runs: bool = False
     """Whether the ids of the runs behind the cells are listed, in LaTeX in comments of the source;
     JSON and CSV always have them."""
+    published: str = ""
+    """The paper whose numbers stand below the tables, beside the user's; none without a name."""
     command: str = ""
     """Prints the same again; empty where it would not."""
     titles: Mapping[str, str] | None = None

@@ -8,13 +8,16 @@ from types import ModuleType
 import pytest
 
 import results.analysis
+import results.audit
 import results.reports
 import results.store
 
 SLOW = {"torch", "transformers", "peft", "scipy.stats", "pandas", "pydantic", "alembic"}
 
 
-@pytest.mark.parametrize("package", [results.analysis, results.reports, results.store])
+@pytest.mark.parametrize(
+    "package", [results.analysis, results.audit, results.reports, results.store]
+)
 def test_reading_imports_nothing_slow(package: ModuleType) -> None:
     prefix = f"{package.__name__}."
     modules = [found.name for found in pkgutil.walk_packages(package.__path__, prefix)]

@@ -98,4 +98,4 @@ def common(lines: Sequence[Sequence[Entry]]) -> int:
 def spans(line: Sequence[Entry]) -> bool:
     """Whether one text stands at all places of a line, or alone at its first: a block's head."""
     first, rest = line[0].words, [one.words for one in line[1:]]
-    return bool(first) and (all(one == first for one in rest) or not any(rest))
+    return not line[0].empty and (all(one == first for one in rest) or not any(rest))

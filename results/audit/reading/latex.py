@@ -1,7 +1,7 @@
 """Tables of a LaTeX source, as papers write them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from results.audit.reading.grid import NOTHING, Entry, Grid
 from results.audit.reading.macros import (
@@ -14,7 +14,7 @@ from results.audit.reading.macros import (
     without_comments,
 )
 
-TABULAR = re.compile(r"\\begin\{(tabular[*xy]?|tabulary|longtable|array)\}")
+TABULAR = re.compile(r"\\(begin|end)\{(tabular[*xy]?|tabulary|longtable|array)\}")
 AROUND = re.compile(
     r"\\(begin|end)\{((?:sideways|wrap)?table\*?|figure\*?|minipage|longtable|subtable)\}"
 )
@@ -27,14 +27,16 @@ RULE = re.compile(
 SKIP = re.compile(r"^\s*\*?\[[^\]]*\]")
 """What may stand behind the end of a line: `\\\\[2pt]`."""
 MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{(\d+)\}\s*(?=\{)")
-MULTIROW = re.compile(r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(\d+)\}\s*(?:\[[^\]]*\])?\s*(?=\{|\*)")
+MULTIROW = re.compile(
+    r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{(-?\d+)\}\s*(?:\[[^\]]*\])?\s*(?=\{|\*)"
+)
 
 
 def grids(source: str) -> Iterator[Grid]:
     r"""Give the tables of a source in their order; bare lines with `&` and `\\` are one too."""
-    text = without_comments(source)
+    text = _flat(without_comments(source))
     macros = definitions(text)
-    starts = list(TABULAR.finditer(text))
+    starts = [found for found in TABULAR.finditer(text) if found[1] == "begin"]
     if not starts:
         yield Grid("", "", lines(expanded(text, macros)))
     for found in starts:
@@ -44,6 +46,18 @@ def grids(source: str) -> Iterator[Grid]:
             caption=printed(expanded(_given("caption", around), macros)),
             lines=lines(expanded(_body(text, found), macros)),
         )
+
+
+def _flat(text: str) -> str:
+    """Write a table in a cell, which holds the lines of a head, as a group in braces."""
+    depth, place, parts = 0, 0, []
+    for found in TABULAR.finditer(text):
+        opens = found[1] == "begin"
+        depth += 1 if opens else -1
+        if depth > opens:
+            parts += [text[place : found.start()], "{" if opens else "}"]
+            place = _content(text, found) if opens else found.end()
+    return "".join([*parts, text[place:]])
 
 
 def _surroundings(text: str, place: int) -> tuple[int, int]:
@@ -72,12 +86,17 @@ def _given(macro: str, text: str) -> str:
 
 def _body(text: str, found: re.Match[str]) -> str:
     r"""Cut out what is between `\begin{tabular}{...}` and its end."""
-    start = found.end()
-    for _ in range(2 if found[1] in ("tabular*", "tabularx", "tabulary") else 1):
-        start = _behind_options(text, start)
-        start = argument(text, start)[1]
-    end = text.find(f"\\end{{{found[1]}}}", start)
+    start = _content(text, found)
+    end = text.find(rf"\end{{{found[2]}}}", start)
     return text[start : end if end >= 0 else len(text)]
+
+
+def _content(text: str, found: re.Match[str]) -> int:
+    """Find the place behind the arguments of a tabular."""
+    place = found.end()
+    for _ in range(2 if found[2] in ("tabular*", "tabularx", "tabulary") else 1):
+        place = argument(text, _behind_options(text, place))[1]
+    return place
 
 
 def _behind_options(text: str, start: int) -> int:
@@ -87,24 +106,27 @@ def _behind_options(text: str, start: int) -> int:
 
 def lines(body: str) -> tuple[tuple[Entry, ...], ...]:
     """Read the lines of a body; an entry over several places stands at each of them."""
-    found: list[tuple[Entry, ...]] = []
+    found: list[list[Entry]] = []
     below: dict[int, tuple[int, Entry]] = {}
     for part in split(RULE.sub(" ", body), r"\\"):
         source = SKIP.sub("", part)
         if source.strip():
-            found.append(_line(split(source, "&"), below))
-    return tuple(found)
+            found.append([])
+            for content in split(source, "&"):
+                _add(content, found, below)
+    return tuple(map(tuple, found))
 
 
-def _line(sources: Sequence[str], below: dict[int, tuple[int, Entry]]) -> tuple[Entry, ...]:
-    """Read a line; `below` holds what reaches into it from above, and how far down."""
-    entries: list[Entry] = []
-    for source in sources:
-        columns, content = _inside(MULTICOLUMN, source)
-        rows, content = _inside(MULTIROW, content)
-        for _ in range(columns):
-            entries.append(_reached(entry(content), rows, len(entries), below))
-    return tuple(entries)
+def _add(source: str, lines: list[list[Entry]], below: dict[int, tuple[int, Entry]]) -> None:
+    """Add an entry to the last line; `below` holds what reaches down, and how far."""
+    columns, content = _inside(MULTICOLUMN, source)
+    rows, content = _inside(MULTIROW, content)
+    for _ in range(columns):
+        place = len(lines[-1])
+        lines[-1].append(_reached(entry(content), rows, place, below))
+        for line in lines[rows - 1 : -1] if rows < 0 else ():  # some span upwards
+            if place < len(line) and not line[place].words:
+                line[place] = lines[-1][place]
 
 
 def _inside(macro: re.Pattern[str], source: str) -> tuple[int, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from results.audit.reading.grid import Entry, Grid
 
-RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+RULE = re.compile(r"(?=.*\|)\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 BOLD = re.compile(r"\*\*(?=\S)(.*?\S)\*\*|<b>(.*?)</b>|<strong>(.*?)</strong>")
 SECOND = re.compile(r"(?<![\w*])_(?=\S)(.*?\S)_(?!\w)|<u>(.*?)</u>")
 SIGNS = {r"\*": "*", r"\_": "_", r"\|": "|", "&nbsp;": " ", "<br>": " ", "$": "", r"\pm": "±"}
@@ -14,20 +14,21 @@ NUMBERED = re.compile(r"\*(?=[-\d.]+\*)([-\d.]+)\*")
 
 
 def grids(source: str) -> Iterator[Grid]:
-    """Give the tables of a page; the heading above names one, the paragraph above describes it."""
-    heading, paragraph, table = "", "", list[str]()
+    """Give the tables of a page; the heading above names one, and what is between describes it."""
+    heading, paragraph, table, new = "", "", list[str](), True
     for line in [*source.splitlines(), ""]:
         if "|" in line:
             table.append(line)
             continue
         if any(map(RULE.fullmatch, table)):
             yield Grid(heading, paragraph, lines(table))
-            paragraph = ""
+            new = True
         table = []
         if line.startswith("#"):
             heading, paragraph = line.strip("# "), ""
         elif line.strip():
-            paragraph = f"{paragraph} {line.strip()}".strip()
+            paragraph = line.strip() if new else f"{paragraph} {line.strip()}"
+            new = False
 
 
 def lines(table: Sequence[str]) -> tuple[tuple[Entry, ...], ...]:

@@ -15,6 +15,7 @@ NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nin
 SEEDS = re.compile(rf"\b(\d+|{'|'.join(NUMERALS)})\s+(?:random\s+|training\s+)?(?:seeds|runs)\b")
 BACKBONE = re.compile(r"\b[A-Z][A-Za-z]*[- ]?\d(?:\.\d)?[- ]\d+(?:\.\d+)?B\b")
 LEVEL = re.compile(r"p\s*<\s*(0?\.\d+)")
+SPREAD = re.compile(r"\bSDs?\b|[Ss]tandard deviations?|\bstd\b")
 SCORES = ("benchmark", "micro", "macro", "average")
 
 
@@ -71,6 +72,7 @@ def _table(grid: Grid, place: int, declared: Declared) -> PrintedTable:
         paper=declared.paper,
         seeds=declared.seeds or _seeds(grid.caption),
         sizes_declared=bool(tested) and set(tested) <= declared.sizes.keys(),
+        sd_declared=bool(SPREAD.search(grid.caption)),
         star=Decimal(level[1]) if level else None,
     )
 

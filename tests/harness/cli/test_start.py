@@ -40,6 +40,7 @@ READING = {
         "--costs --runs",
     ],
     "compare": ["lora dypam", "lora dypam --json"],
+    "audit": ["paper.md", "paper.md --seeds 5 --items gsm8k=2 --json", "--published smoa"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
@@ -71,6 +72,7 @@ def place(
     root, ids = tmp_path_factory.mktemp("reading"), {}
     (root / "data").mkdir()
     (root / "rows.json").write_text('[{"question": "1 + 1?", "answer": 2}]')
+    (root / "paper.md").write_text("| m | gsm8k |\n| -- | -- |\n| lora | 50.0 |\n")
     data = Data(title="sample", kind="sample", sha256="ab" * 32, verified=True, rows=2)
     for name in ("lora", "dypam", "failed"):
         method = MethodSpec(name=name, label=name, fields={}, source="cd")

@@ -129,3 +129,15 @@ def test_no_source_stops_the_reader(source: str) -> None:
 
 def test_a_percent_sign_is_no_comment() -> None:
     assert without_comments("5\\% a % b\n c") == "5\\% a c"
+
+
+def test_a_name_that_stands_at_the_end_of_its_rows_is_that_of_all_of_them(
+    known: dict[str, int],
+) -> None:
+    source = (
+        r"\begin{tabular}{llc} Backbone & Method & GSM8K \\ & LoRA & 1.0 \\"
+        r" \multirow{-2}{*}{Qwen3 8B} & DoRA & 2.0 \\ & LoRA & 3.0 \\"
+        r" & DoRA & 4.0 \\ \multirow{-3}{*}{Gemma 3 4B} & OFT & 5.0 \\ \end{tabular}"
+    )
+    [table] = read(source, Declared(known))
+    assert [row.group for row in table.rows] == [*["Qwen3 8B"] * 2, *["Gemma 3 4B"] * 3]

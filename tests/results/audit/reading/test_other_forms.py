@@ -3,6 +3,8 @@
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from results.audit.reading import Declared, read
 from results.audit.table import PrintedTable
@@ -24,6 +26,7 @@ Qwen3 8B,LoRA,1.12,_33.21_,54.10,43.65
 ,DyPAM,0.92,**36.20** *,-,**36.2**
 """
 TEXT = """Method       Param(%)  GSM8K  SVAMP  Avg.
+----------------------------------------
 Qwen3 8B
 LoRA 1.12 _33.21_
 54.10 43.65
@@ -66,9 +69,7 @@ def test_heading_and_paragraph_of_a_page_are_label_and_caption(known: dict[str, 
 
 def test_a_table_that_lists_sizes_declares_them(known: dict[str, int]) -> None:
     source = "| Dataset | Samples |\n| --- | --- |\n| GSM8K | 1,000 |\n\n"
-    [table] = read(
-        source + "| m | GSM8K |\n| - | - |\n| a | 5.0 |".replace("-", "--"), Declared(known)
-    )
+    [table] = read(source + "| m | GSM8K |\n| - | - |\n| a | 5.0 |", Declared(known))
     assert (table.columns[0].n, table.sizes_declared) == (1000, True)
 
 
@@ -98,3 +99,14 @@ def test_shares_of_one_perplexities_spreads_and_p_values_are_told_apart(
 def test_text_without_a_table_has_none(known: dict[str, int]) -> None:
     assert read("No numbers here.\nNone at all.", Declared(known)) == []
     assert read("", Declared(known)) == []
+
+
+PIECES = st.sampled_from(
+    [*"|,;\t\n -*_%±.", "1", "23.4", "GSM8K", "LoRA", "--", "\n|", "|\n", r"\|"]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_no_text_stops_the_readers(source: str) -> None:
+    for table in read(source, Declared(known={"gsm8k": 1319})):
+        assert all(len(row.cells) == len(table.columns) for row in table.rows)
