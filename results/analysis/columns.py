@@ -58,7 +58,7 @@ class Columns:
         return not_finite([*run.headline(self.metric.name).values(), *clean.values()])
 
     def _clean_numbers(self, run: Run) -> dict[str, float]:
-        scores = finite(_clean(run))
+        scores = {} if self.clean is None else finite(_clean(run))
         if not scores or scores.keys() != self.clean:
             return {}
         found = averages(metric(CLEAN), scores)

@@ -6,12 +6,12 @@ The variance of a few numbers is itself uncertain, so the answer is a number wit
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import exp, sqrt
-from statistics import fmean, variance
+from statistics import fmean
 
 from scipy.special import chdtri, ndtri
 
 from results.statistics.power import noncentrality
-from results.statistics.sample import constant, finite
+from results.statistics.sample import constant, finite, variance
 from results.statistics.test import ALPHA, Undefined
 
 FEWEST = 3

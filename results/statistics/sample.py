@@ -5,8 +5,8 @@ A number of a seed is averaged over items, benchmarks and folds before it comes 
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from math import sqrt
-from statistics import fmean, stdev
+from math import fsum, sqrt
+from statistics import fmean
 
 from results.statistics.estimate import Estimate
 
@@ -51,7 +51,23 @@ def sample(by_seed: Mapping[int, float]) -> Sample:
     values = by_seed.values()
     if not values or not finite(values):
         return Sample(by_seed, None, None)
-    return Sample(by_seed, fmean(values), stdev(values) if len(values) > 1 else None)
+    spread = sqrt(variance(values)) if len(values) > 1 else None
+    return Sample(by_seed, fmean(values), spread)
+
+
+def variance(values: Collection[float]) -> float:
+    """Give the variance by n - 1 of two or more numbers, exactly 0 if all are equal.
+
+    `statistics.variance` computes in fractions, which takes 25 times as long; a table of 20 methods
+    tests thousands of pairs.
+
+    >>> variance([0.5, 0.5, 0.75, 1.25])
+    0.125
+    """
+    least = min(values)
+    moved = [value - least for value in values]
+    mean = fmean(moved)
+    return fsum((one - mean) ** 2 for one in moved) / (len(values) - 1)
 
 
 def finite(values: Collection[float]) -> bool:

@@ -9,11 +9,11 @@ both methods alike, and less where it does not.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from statistics import correlation, fmean, stdev
+from statistics import correlation, fmean
 
 from results.statistics.estimate import Estimate
 from results.statistics.power import hedges
-from results.statistics.sample import constant, finite
+from results.statistics.sample import constant, finite, variance
 from results.statistics.test import Alternative, Claim, Test, Undefined
 
 
@@ -52,7 +52,7 @@ def of_pairs(
     differences = [a - b for a, b in pairs]
     if constant(differences, scale=max(map(abs, [*first, *second]))):
         return Undefined("no spread of the differences")
-    sd = stdev(differences)
+    sd = sqrt(variance(differences))
     estimate = Estimate(fmean(differences), sd * sqrt(factor), len(pairs) - 1)
     return replace(
         estimate.test(name, claim, (len(pairs), len(pairs)), alternative),

@@ -9,11 +9,11 @@ are involved. The degrees of freedom are those of Welch and Satterthwaite.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import sqrt
-from statistics import fmean, variance
+from statistics import fmean
 
 from results.statistics.estimate import Estimate
 from results.statistics.power import hedges
-from results.statistics.sample import constant, finite
+from results.statistics.sample import constant, finite, variance
 from results.statistics.test import Alternative, Test, Undefined
 
 NAME = "Welch's two-sided t-test"

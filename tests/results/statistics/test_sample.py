@@ -1,11 +1,13 @@
 """Mean, standard deviation and interval of a few seeds."""
 
+import statistics
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from results.statistics.sample import sample
+from results.statistics.sample import sample, variance
 
 
 def test_the_standard_deviation_divides_by_n_minus_one() -> None:
@@ -44,3 +46,19 @@ def test_any_numbers_can_be_described(values: list[float]) -> None:
 def test_a_number_that_is_not_finite_leaves_nothing_to_describe(odd: float) -> None:
     one = sample({1: 0.5, 2: odd})
     assert (one.mean, one.sd, one.interval) == (None, None, None)
+
+
+NUMBERS = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=12)
+
+
+@given(NUMBERS)
+def test_the_variance_is_that_of_exact_fractions(values: list[float]) -> None:
+    # Rounding is relative to the largest difference, as the squares are.
+    largest = max(values) - min(values)
+    exact = statistics.variance(values)
+    assert variance(values) == pytest.approx(exact, rel=1e-9, abs=1e-24 + 1e-12 * largest**2)
+
+
+@given(st.floats(-1e6, 1e6), st.integers(2, 12))
+def test_equal_numbers_have_no_variance(value: float, n: int) -> None:
+    assert variance([value] * n) == 0
