@@ -8,8 +8,8 @@ are involved. The degrees of freedom are those of Welch and Satterthwaite.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from math import sqrt
-from statistics import fmean, variance
+from math import fsum, sqrt
+from statistics import fmean
 
 from results.statistics.estimate import Estimate
 from results.statistics.power import hedges
@@ -48,7 +48,7 @@ def welch(
 
 
 def _welch(a: Collection[float], b: Collection[float], alternative: Alternative) -> Test:
-    n, variances = (len(a), len(b)), (variance(a), variance(b))
+    n, variances = (len(a), len(b)), (_variance(a), _variance(b))
     squares = [one / size for one, size in zip(variances, n, strict=True)]
     error = sqrt(sum(squares))
     shares = [square / sum(squares) for square in squares]
@@ -58,3 +58,9 @@ def _welch(a: Collection[float], b: Collection[float], alternative: Alternative)
     pooled = sqrt(weighted / (sum(n) - 2))
     test = estimate.test("Welch's {} t-test", "seeds", n, alternative)
     return replace(test, effect=hedges(estimate.difference, pooled, sum(n) - 2))
+
+
+def _variance(values: Collection[float]) -> float:
+    # The standard library's is exact, and takes as long as all the rest of the test three times.
+    middle = fmean(values)
+    return fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
