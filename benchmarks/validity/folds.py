@@ -27,9 +27,11 @@ def naive(a: Scores, b: Scores) -> Test | Undefined:
     return NAMED["paired"](by_seed(a), by_seed(b), "two-sided")
 
 
-def _alarms(
+def alarms(
     test: Callable[[Scores, Scores], Test | Undefined], noise: Noise
 ) -> Callable[[float], Outcomes]:
+    """Give how often a test is wrong if the differences of two folds have this correlation."""
+
     def of(correlation: float) -> Outcomes:
         def outcomes(rng: Generator, tables: int) -> Iterator[bool]:
             own, shared = (noise(rng, (tables, 2, k)) - TRUTH for k in (FOLDS, 1))
@@ -50,6 +52,6 @@ ALARMS = Section(
             ("Nadeau and Bengio, skewed", corrected, skewed),
             ("not done: paired t, normal", naive, normal),
         )
-        for one in row(name, "{}", CORRELATIONS, _alarms(test, noise), 10_000)
+        for one in row(name, "{}", CORRELATIONS, alarms(test, noise), 10_000)
     ],
 )

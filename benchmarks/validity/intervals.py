@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.validity.noise import ITEMS, NOISES, TRUTH, Noise
+from benchmarks.validity.noise import NOISES, TRUTH, Noise
 from benchmarks.validity.one_seed import SIZES, three
 from benchmarks.validity.over_seeds import SEEDS
+from benchmarks.validity.seeds_and_items import ITEMS
 from benchmarks.validity.simulation import COVERAGE, STATED, Outcomes, Section, by_seed, row
 from benchmarks.validity.worlds import PairTest, World, answers, normal, scores, skewed, verdicts
 from results.statistics import strata, wilson
 from results.statistics.components import crossed
 from results.statistics.items.bootstrap import bootstrap
-from results.statistics.items.hierarchical import hierarchical
 from results.statistics.items.mcnemar import mcnemar
 from results.statistics.items.sign_flip import sign_flip
 from results.statistics.items.verdicts import Average
@@ -88,7 +88,6 @@ _BY_SEEDS = [
     ("crossed components, verdicts", _over_seeds(crossed, verdicts(0.3)), 2000, COVERAGE),
     ("crossed components, seeds are noise", _over_seeds(crossed, verdicts(0)), 2000, STATED),
     ("crossed components, skewed", _over_seeds(crossed, scores(skewed, 0.3)), 2000, STATED),
-    ("hierarchical bootstrap", _over_seeds(hierarchical, verdicts(0.3)), 500, STATED),
 ]
 _BY_ITEMS = [
     ("Wilson, one benchmark", _of_share, 10_000, COVERAGE),

@@ -35,5 +35,5 @@ def _lines(section: Section) -> Iterator[str]:
 
 
 def _cell(simulation: Simulation) -> str:
-    share = simulation.share()
-    return f"{100 * share:.1f}{'' if simulation.holds(share) else ' (!)'}"
+    rate = simulation.run()
+    return f"{100 * rate.share:.1f}{'' if rate.holds else ' (!)'}"

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 from numpy.random import Generator
 
-from benchmarks.validity.noise import ITEMS
 from benchmarks.validity.over_seeds import SEEDS
 from benchmarks.validity.simulation import FALSE_ALARMS, STATED, Outcomes, Section, found, row
 from benchmarks.validity.worlds import (
@@ -18,6 +17,8 @@ from benchmarks.validity.worlds import (
 )
 from results.statistics.components import crossed
 from results.statistics.items.hierarchical import hierarchical
+
+ITEMS = 100
 
 
 def _alarms(test: PairTest, world: World) -> Callable[[int], Outcomes]:
@@ -37,7 +38,8 @@ _TRIED = [
     ("crossed components, skewed scores", crossed, scores(skewed, 0.3), 4000, FALSE_ALARMS),
     ("crossed components, verdicts", crossed, verdicts(0.3), 4000, FALSE_ALARMS),
     ("crossed components, verdicts, seeds are noise", crossed, verdicts(0), 4000, FALSE_ALARMS),
-    ("hierarchical bootstrap, verdicts", hierarchical, verdicts(0.3), 500, STATED),
+    ("hierarchical bootstrap, verdicts", hierarchical, verdicts(0.3), 300, STATED),
+    ("hierarchical bootstrap, seeds matter most", hierarchical, verdicts(1), 300, STATED),
 ]
 
 ALARMS = Section(

@@ -36,15 +36,26 @@ class Simulation:
     tables: int
     limits: Limits
 
-    def share(self, part: float = 1.0) -> float:
-        """Simulate this part of the tables; the same part gives the same figure."""
-        found = list(self.outcomes(np.random.default_rng(SEED), round(self.tables * part)))
-        return sum(found) / len(found)
+    def run(self, part: float = 1.0) -> "Rate":
+        """Simulate this part of the tables, at least 10; the same part gives the same figure."""
+        tables = max(10, round(self.tables * part))
+        found = list(self.outcomes(np.random.default_rng(SEED), tables))
+        return Rate(sum(found) / len(found), len(found), self.limits)
 
-    def holds(self, share: float, part: float = 1.0) -> bool:
-        """Tell whether the share of this part of the tables lies where it has to."""
-        errors = [2 * sqrt(one * (1 - one) / (self.tables * part)) for one in self.limits]
-        return self.limits[0] - errors[0] <= share <= self.limits[1] + errors[1]
+
+@dataclass(frozen=True)
+class Rate:
+    """In what share of the tables it happened."""
+
+    share: float
+    tables: int
+    limits: Limits
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether the share lies where it has to."""
+        below, above = (2 * sqrt(one * (1 - one) / self.tables) for one in self.limits)
+        return self.limits[0] - below <= self.share <= self.limits[1] + above
 
 
 @dataclass(frozen=True)
