@@ -10,7 +10,7 @@ from benchmarks.validity.one_seed import SIZES, three
 from benchmarks.validity.over_seeds import SEEDS
 from benchmarks.validity.seeds_and_items import ITEMS
 from benchmarks.validity.simulation import COVERAGE, STATED, Outcomes, Section, by_seed, row
-from benchmarks.validity.worlds import PairTest, World, answers, normal, scores, skewed, verdicts
+from benchmarks.validity.worlds import PairTest, World, answers, normal, scores, verdicts
 from results.statistics import strata, wilson
 from results.statistics.components import crossed
 from results.statistics.items.bootstrap import bootstrap
@@ -86,8 +86,6 @@ _BY_SEEDS = [
     ("t, mean over seeds, skewed", _of_mean(NOISES["skewed"]), 10_000, STATED),
     ("crossed components, normal", _over_seeds(crossed, scores(normal, 0.3)), 2000, COVERAGE),
     ("crossed components, verdicts", _over_seeds(crossed, verdicts(0.3)), 2000, COVERAGE),
-    ("crossed components, seeds are noise", _over_seeds(crossed, verdicts(0)), 2000, STATED),
-    ("crossed components, skewed", _over_seeds(crossed, scores(skewed, 0.3)), 2000, STATED),
 ]
 _BY_ITEMS = [
     ("Wilson, one benchmark", _of_share, 10_000, COVERAGE),
