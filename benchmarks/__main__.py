@@ -3,12 +3,14 @@
 Figures that compare are ratios within this one run, since seconds differ between machines.
 `python -m benchmarks methods` measures one part: a key of `PARTS`.
 `python -m benchmarks gpu` is another set, for a machine with a GPU: `make gpu`.
+`python -m benchmarks validity` measures no speed: how often tests are wrong, and intervals right.
 """
 
 import sys
 
 from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading
 from benchmarks.gpu import command
+from benchmarks.validity import page
 
 PARTS = {
     "methods": methods.report,
@@ -22,5 +24,7 @@ PARTS = {
 
 if sys.argv[1:2] == ["gpu"]:
     sys.exit(command.main(sys.argv[2:]))
+if sys.argv[1:] == ["validity"]:
+    sys.exit(page.report())
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()

@@ -1,5 +1,7 @@
 """Adjusted p-values against scipy, against definitions of their own, and against examples."""
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +32,18 @@ def test_benjamini_and_hochberg_call_four_of_their_fifteen_p_values_significant(
 def test_benjamini_and_hochberg_are_what_scipy_finds(ps: list[float]) -> None:
     expected = list(false_discovery_control(ps)) if ps else []
     assert adjust(ps, "bh") == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
+def test_holm_is_closed_testing_with_bonferroni(ps: list[float]) -> None:
+    # Marcus, Peritz and Gabriel, 1976: the adjusted p is the largest Bonferroni p of all the sets
+    # of hypotheses that hold it, which is why Holm's needs no independence of the tests.
+    sets = [one for size in range(1, len(ps) + 1) for one in combinations(range(len(ps)), size)]
+    expected = [
+        max(min(1.0, len(one) * min(ps[j] for j in one)) for one in sets if i in one)
+        for i in range(len(ps))
+    ]
+    assert adjust(ps, "holm") == pytest.approx(expected)
 
 
 @given(families)

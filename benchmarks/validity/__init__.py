@@ -1,0 +1,1 @@
+"""Whether tests and intervals keep what they promise, by simulation."""
