@@ -23,7 +23,7 @@ CODE = [Path(__file__).parents[1] / room for room in ("statistics", "analysis")]
 def kept(key: Any, compute: Callable[[], Any]) -> Any:
     """Give the value that was computed before under `key`, or compute it now and keep it.
 
-    A damaged entry is computed anew. Where no file can be written, nothing is kept.
+    A damaged entry is recomputed. Where no file can be written, nothing is kept.
 
     Args:
         key: All that the value depends on but the code, such as the verdicts of runs and the name

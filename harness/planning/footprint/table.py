@@ -2,7 +2,7 @@
 
     python -m harness.planning.footprint.table
 
-writes it anew after a method, its configurations or the shapes have changed.
+rewrites it after a method, its configurations or the shapes have changed.
 """
 
 import json

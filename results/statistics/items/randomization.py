@@ -2,7 +2,7 @@
 
 If two trained models are equally good, who gave which of the two answers to a segment does not
 matter. The answers to each segment are swapped with probability 1/2, and the score of each side is
-computed anew from the summed parts of its segments: corpus BLEU from its n-gram counts.
+recomputed from the summed parts of its segments: corpus BLEU from its n-gram counts.
 
 Riezler and Maxwell, 2005. On Some Pitfalls in Automatic Evaluation and Significance Testing for MT.
 """
