@@ -13,7 +13,7 @@ About = Literal["data", "tests", "conditions", "methods", "command", "flags"]
 LINES: tuple[About, ...] = ("data", "tests", "conditions", "methods", "command")
 """What each of the five lines is about."""
 
-MOST = 400
+MOST = 600
 """Characters of a line; what does not fit is counted."""
 
 
@@ -38,7 +38,7 @@ def notes(tables: Sequence[Table], command: str) -> tuple[Note, ...]:
 def lines(found: Sequence[Note]) -> list[str]:
     """Put notes into five lines at most, one for each thing that they are about.
 
-    >>> lines([Note("methods", "x" * 3), Note("methods", "y" * 400), Note("data", "SAMPLE")])[1:]
+    >>> lines([Note("methods", "x" * 3), Note("methods", "y" * 600), Note("data", "SAMPLE")])[1:]
     ['xxx 1 more: --format json.']
     """
     by_line = ([note.text for note in found if note.about == about] for about in LINES)
