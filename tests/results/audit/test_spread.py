@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.audit.interval import Interval
+from results.audit.interval import ROUNDED, Interval
 from results.audit.spread import largest_variance, possible, splits
 
 
