@@ -13,7 +13,8 @@ from math import ceil, floor, isqrt
 from results.audit.interval import Interval
 
 FEW, MANY = 3, 8
-"""From four numbers on, nearly all sums of squares exist: of more than eight, one is not sought."""
+"""Of more than three numbers nearly every sum of squares exists: where more than eight would do,
+none is searched for."""
 
 
 def possible(mean: Interval, sd: Interval, n: int, seeds: int) -> bool:
@@ -33,7 +34,7 @@ def possible(mean: Interval, sd: Interval, n: int, seeds: int) -> bool:
 
 
 def _some(squares: range, seeds: int, total: int, n: int) -> bool:
-    """Whether one of the sums of squares exists; of many it is taken to, which accuses nobody."""
+    """Whether one of the sums of squares exists."""
     return (seeds > FEW and len(squares) > MANY) or any(
         splits(seeds, total, one, n) for one in squares
     )
