@@ -44,12 +44,12 @@ def only(table: PrintedTable, printing: Printing) -> list[str]:
     found = []
     for index in countable(table):
         column, cells = table.columns[index], list(table.cells(index))
-        told = [printings(column, table.seeds or 1, cell) for _, cell in cells]
-        if all(told) or (table.seeds and table.sizes_declared):
+        explained = [printings(column, table.seeds or 1, cell) for _, cell in cells]
+        if all(explained) or (table.seeds and table.sizes_declared):
             found += [
                 f"{cell.value} at {row}, {column}"
-                for (row, cell), ways in zip(cells, told, strict=True)
-                if ways == [printing]
+                for (row, cell), by in zip(cells, explained, strict=True)
+                if by == [printing]
             ]
     return found
 

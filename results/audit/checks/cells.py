@@ -1,6 +1,6 @@
 """Cells that are no possible share of right items (GRIM), and how finely a column can vary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from results.audit.finding import Finding, some
@@ -71,7 +71,7 @@ def check(table: PrintedTable) -> Iterator[Finding]:
         if table.seeds and table.sizes_declared:
             yield from (_misfit(table, column, row, cell) for row, cell in misfits)
         elif misfits:
-            yield _notable(table, column, [cell for _, cell in misfits])
+            yield _notable(table, index, [cell for _, cell in misfits])
 
 
 def _within(column: Column, cell: Cell) -> bool:
@@ -120,24 +120,23 @@ def _around(column: Column, table: PrintedTable, cell: Cell) -> str:
     return " and ".join(f"{one / unit:.{cell.decimals}f}" for one in beside)
 
 
-def _notable(table: PrintedTable, column: Column, cells: list[Cell]) -> Finding:
+def _notable(table: PrintedTable, index: int, misfits: Sequence[Cell]) -> Finding:
+    column, seeds = table.columns[index], table.seeds or 1
+    runs = "one run" if seeds == 1 else f"{seeds} runs"
+    many = f"{len(misfits)} of {len(list(table.cells(index)))} cells"
     return Finding(
         "notable",
         CHECK,
         str(column),
         "How many items and runs are behind these cells?",
-        f"{len(cells)} cells ({some([str(cell.value) for cell in cells])}) are no share of "
-        f"{column.n} items in {_runs(table.seeds or 1)}{_enough(table, column, cells)}",
+        f"no share of {column.n} items in {runs}: {some([str(cell.value) for cell in misfits])} "
+        f"({many}){_enough(table, column, misfits)}",
     )
 
 
-def _runs(seeds: int) -> str:
-    return "one run" if seeds == 1 else f"{seeds} runs"
-
-
-def _enough(table: PrintedTable, column: Column, cells: Iterable[Cell]) -> str:
-    """Name the least number of seeds that would do, where none is declared."""
+def _enough(table: PrintedTable, column: Column, misfits: Sequence[Cell]) -> str:
+    """Name a number of seeds that would do, where none is declared."""
     for seeds in () if table.seeds else TRIED:
-        if all(printings(column, seeds, cell) for cell in cells):
-            return f"; all are of {seeds}"
+        if all(printings(column, seeds, cell) for cell in misfits):
+            return f"; with {seeds} runs all are"
     return ""

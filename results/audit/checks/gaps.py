@@ -37,13 +37,14 @@ def check(table: PrintedTable) -> Iterator[Finding]:
 
 def _finding(column: Column, small: Sequence[Lead], blocks: int) -> Finding:
     least = min(small, key=lambda lead: lead.gap)
+    where = f"in {len(small)} of {blocks} blocks " if blocks > 1 else ""
     return Finding(
         "notable",
         CHECK,
         str(column),
         "Would the best remain the best on other items?",
-        f"in {len(small)} of {blocks} blocks the lead is below the standard error over items, "
-        f"such as {least.row}: {least.gap:.2f} < {least.error:.2f}",
+        f"{where}the lead is below the standard error over items, smallest for "
+        f"{least.row}: {least.gap:.2f} < {least.error:.2f}",
     )
 
 

@@ -1,5 +1,6 @@
 """GRIMMER against listing all samples, and against a published example."""
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import sqrt
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from results.audit.interval import Interval
+from results.audit.interval import ROUNDED, Interval
 from results.audit.spread import largest_variance, possible, splits
 
 
@@ -38,6 +39,21 @@ def test_a_deviation_is_possible_where_listing_all_samples_finds_one(
     squares = [_squares(one) / divisor for one in inside for divisor in (seeds - 1, seeds)]
     expected = any(max(Fraction(0), sds.low) ** 2 <= one <= sds.high**2 for one in squares)
     assert possible(means, sds, n, seeds) is expected
+
+
+@given(
+    st.sampled_from([238, 1319, 10_042]).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=2, max_size=7))
+    ),
+    st.sampled_from([0, 1]),
+)
+def test_the_deviation_of_any_counts_is_possible(drawn: tuple[int, list[int]], less: int) -> None:
+    n, counts = drawn
+    shares = tuple(Fraction(k, n) for k in counts)
+    mean = sum(shares) / Fraction(len(shares))
+    sd = Fraction(sqrt(_squares(shares) / (len(shares) - less)))
+    around = [ROUNDED.interval(Decimal(round(one * 10**5)).scaleb(-5)) for one in (mean, sd)]
+    assert possible(around[0], around[1], n, len(counts))
 
 
 def _squares(sample: tuple[Fraction, ...]) -> Fraction:

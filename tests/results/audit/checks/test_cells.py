@@ -46,13 +46,13 @@ def test_without_declared_size_or_seeds_there_is_one_notable_finding_for_a_colum
         (found,) = check(table([MAWPS], lines, **unsure))
         assert found.grade == "notable"
         assert found.where == "MAWPS"
-        assert "2 cells (88.40; 88.57)" in found.arithmetic
+        assert "88.40; 88.57 (2 of 3 cells)" in found.arithmetic
 
 
 def test_where_no_number_of_seeds_is_declared_one_that_would_do_is_named() -> None:
     # 88.40 is 1052 of 1190 and no k of 714: 631 are 88.375, 632 are 88.515.
     (found,) = check(one_cell(MAWPS, "88.40", seeds=None))
-    assert found.arithmetic.endswith("in one run; all are of 5")
+    assert found.arithmetic.endswith("; with 5 runs all are")
 
 
 def test_a_share_above_all_is_impossible_whatever_the_size() -> None:
