@@ -11,7 +11,7 @@ from harness.errors import UserError
 from results import names
 from results.audit import papers
 from results.audit.audit import Audit, audit
-from results.audit.counts import Counts, counts, from_json, key
+from results.audit.counts import Counts, counts, from_json
 from results.audit.papers import Paper
 from results.audit.reading import Declared, read
 from results.audit.table import PrintedTable
@@ -132,8 +132,9 @@ def _uncounted(tables: Iterable[PrintedTable]) -> dict[str, list[str]]:
     known = {names.method(name): name for name in plugins.names("methods")}
     found: dict[str, dict[str, None]] = {}
     for backbone, printed in _with_parameters(tables):
-        method = known.get(names.method(printed))
-        if method and (key(printed), key(backbone)) not in counts():
+        place = names.method(printed), names.backbone(backbone)
+        method = known.get(place[0])
+        if method and place not in counts():
             found.setdefault(backbone, {})[method] = None
     return {backbone: list(methods) for backbone, methods in found.items()}
 

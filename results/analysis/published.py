@@ -16,7 +16,7 @@ from results import names
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table, TableRow
-from results.audit.figures import Figure, figures
+from results.audit.figures import Figure, Place, figures
 from results.audit.papers import Paper
 from results.statistics.prediction import prediction
 from results.statistics.test import ALPHA, Undefined
@@ -59,17 +59,14 @@ def beside(tables: Sequence[Table], paper: Paper) -> list[Beside]:
 
 
 def _pairs(
-    table: Table,
-    block: Block,
-    row: TableRow,
-    printed: Mapping[tuple[str, str, str, str], Figure],
-    paper: Paper,
+    table: Table, block: Block, row: TableRow, printed: Mapping[Place, Figure], paper: Paper
 ) -> Iterator[tuple[Cell, Figure]]:
-    benchmarks = tuple(sorted(map(names.benchmark, table.benchmarks)))
+    over = tuple(sorted(map(names.benchmark, table.benchmarks)))
+    of_row = names.backbone(block.backbone), _method(row, paper), table.metric.name
     for cell in row.cells:
-        of_row = names.backbone(block.backbone), _method(row, paper), table.metric.name
-        figure = printed.get((*of_row, names.benchmark(cell.column)))
-        if figure and cell.sample.mean is not None and figure.benchmarks in ((), benchmarks):
+        column = names.benchmark(cell.column)
+        figure = printed.get((*of_row, column, ())) or printed.get((*of_row, column, over))
+        if figure and cell.sample.mean is not None:
             yield cell, figure
 
 

@@ -1,11 +1,12 @@
 """Trainable parameters of the methods on the backbones of the papers, from a committed table."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from results import names
 
 TABLE = Path(__file__).parent / "counts.json"
 """By backbone and configuration, as `lora:rosa-paper`: trainable parameters and all after adapting.
@@ -24,7 +25,7 @@ class Count:
 
 
 Counts = Mapping[tuple[str, str], Mapping[str, Count]]
-"""By method and backbone, each as `key` writes them: a count for each configuration by name."""
+"""By the letters of method and backbone: a count for each configuration, by its name."""
 
 
 @cache
@@ -44,15 +45,6 @@ def from_json(table: Mapping[str, Mapping[str, tuple[int, int]]]) -> Counts:
     for backbone, named in table.items():
         base = named["base"][1]
         for name, (trainable, total) in named.items():
-            method = key(name.partition(":")[0])
-            found.setdefault((method, key(backbone)), {})[name] = Count(trainable, total, base)
+            place = names.method(name.partition(":")[0]), names.backbone(backbone)
+            found.setdefault(place, {})[name] = Count(trainable, total, base)
     return found
-
-
-def key(name: str) -> str:
-    """Reduce a printed name to small letters and digits, without what stands in brackets.
-
-    >>> key("LN-Tuning"), key("LLaMA 3.2 3B"), key("DyPAM (ours)"), key("IA$^3$")
-    ('lntuning', 'llama323b', 'dypam', 'ia3')
-    """
-    return re.sub(r"\(.*?\)|[^a-z0-9]", "", name.lower())

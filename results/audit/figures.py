@@ -14,6 +14,9 @@ METRICS = {"ppl": "perplexity (hycam)", "bleu": "bleu", "rouge": "rouge-l"}
 IN_PERCENT = ("bleu", "rouge-l")
 """Metrics that are kept in percent, and that some papers print as shares."""
 
+Place = tuple[str, str, str, str, tuple[str, ...]]
+"""Letters of backbone and method; metric; letters of the column, and of what it averages over."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -39,9 +42,10 @@ class Figure:
     """The printed percentage of trainable parameters, and a unit of its last digit."""
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
-        """What it is a number of, by letters: two figures of one place say the same."""
-        return names.backbone(self.backbone), names.method(self.method), self.metric, self.column
+    def place(self) -> Place:
+        """What it is a number of: two figures of one place say the same."""
+        of_row = names.backbone(self.backbone), names.method(self.method)
+        return *of_row, self.metric, self.column, self.benchmarks
 
 
 def figures(paper: Paper) -> Iterator[Figure]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from results.audit.counts import Count, Counts, key
+from results import names
+from results.audit.counts import Count, Counts
 from results.audit.finding import Finding
 from results.audit.interval import PRINTINGS, unit_of
 from results.audit.table import Cell, PrintedTable, Row
@@ -28,7 +29,7 @@ def check(table: PrintedTable, counts: Counts) -> Iterator[Finding]:
 
 
 def _cell(table: PrintedTable, counts: Counts, row: Row, cell: Cell) -> Iterator[Finding]:
-    named = counts.get((key(row.method), key(row.group)), {})
+    named = counts.get((names.method(row.method), names.backbone(row.group)), {})
     own = _own(named, table)
     compared = own or named
     if not compared or any(fits(cell.value, count) for count in compared.values()):
@@ -62,7 +63,7 @@ def fits(percent: Decimal, count: Count, units: int = 0) -> bool:
 def _question(table: PrintedTable, counts: Counts, row: Row, cell: Cell) -> str:
     """Ask about the configuration, or about another backbone of the table that would fit."""
     for group in table.blocks():
-        own = _own(counts.get((key(row.method), key(group)), {}), table)
+        own = _own(counts.get((names.method(row.method), names.backbone(group)), {}), table)
         if group != row.group and any(fits(cell.value, count) for count in own.values()):
             return f"Is this the percentage on {group}?"
     return "Which configuration of the method has this percentage?"

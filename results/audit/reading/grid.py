@@ -9,7 +9,7 @@ from results.audit.table import Cell
 MINUS, DASHES = "\N{MINUS SIGN}", "\N{EN DASH}\N{EM DASH}"
 NUMBER = re.compile(
     rf"(?P<below><?)\s*(?P<value>[-+{MINUS}]?(?:\d[\d,]*(?:\.\d+)?|\.\d+))\s*%?"
-    r"\s*(?:±\s*(?P<sd>\d*\.?\d+)\s*%?)?\s*(?P<star>\**)\s*(?:\([^)]*\))?"
+    r"\s*(?:±\s*(?P<sd>\d*\.?\d+)\s*%?)?\s*(?P<marks>[*†‡§]*)\s*(?:\([^)]*\))?"
 )
 """A number as tables print it; what stands in brackets behind it is left out."""
 
@@ -38,7 +38,7 @@ class Entry:
             sd=Decimal(sd) if sd else None,
             bold=self.bold,
             underlined=self.underlined,
-            star=bool(found["star"]),
+            star="*" in found["marks"],
             below=bool(found["below"]),
         )
 

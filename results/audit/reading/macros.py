@@ -16,7 +16,17 @@ SIGNS = dict(
     pair.split(" ", 1)
     for pair in (
         *(r"\pm ±", r"\ast *", r"\star *", r"\textasteriskcentered *", r"\uparrow ↑"),
-        *(r"\downarrow ↓", r"\dagger †", r"\geq ≥", r"\leq ≤", r"\lt <", r"\textless <", r"\% %"),
+        *(
+            r"\downarrow ↓",
+            r"\dagger †",
+            r"\dag †",
+            r"\ddag ‡",
+            r"\geq ≥",
+            r"\leq ≤",
+            r"\lt <",
+            r"\textless <",
+            r"\% %",
+        ),
         *(r"\& &", r"\_ _", r"\# #", r"\$ $", r"\\  ", r"~  ", r"\, ", r"\! ", r"\;  "),
     )
 )
@@ -24,7 +34,7 @@ SIGNS = dict(
 SIGN = re.compile("|".join(rf"{re.escape(one)}(?![A-Za-z])" for one in sorted(SIGNS, reverse=True)))
 DROPPED = (
     "cite|citep|citet|tnote|footnote|footnotemark|label|ref|color|cellcolor|rowcolor|textcolor"
-    "|vspace|hspace|phantom|hphantom"
+    "|vspace|hspace|phantom|hphantom|rotatebox|scalebox|parbox"
 )
 """Macros whose first argument is not printed."""
 STYLES = (
@@ -33,7 +43,7 @@ STYLES = (
 )
 """Macros that take no argument and print nothing."""
 BOLD = re.compile(r"\\(?:textbf|bfseries|mathbf|boldsymbol|bm|bf)(?![A-Za-z])")
-UNDERLINED = re.compile(r"\\(?:underline|uline)(?![A-Za-z])")
+UNDERLINED = re.compile(r"\\(?:underline|uline|ul)(?![A-Za-z])")
 
 
 def without_comments(source: str) -> str:

@@ -12,7 +12,7 @@ from results.names import benchmark
 
 SAMPLES = re.compile(r"#?\s*(?:samples|examples|items|test|test size|size|n|rows)", re.IGNORECASE)
 NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SEEDS = re.compile(rf"\b(\d+|{'|'.join(NUMERALS)})\s+(?:random\s+|training\s+)?(?:seeds|runs)\b")
+SEEDS = re.compile(rf"\b(\d+|{'|'.join(NUMERALS)})\s+(?:\w+\s+)?(?:seeds|runs)\b")
 BACKBONE = re.compile(r"\b[A-Z][A-Za-z]*[- ]?\d(?:\.\d)?[- ]\d+(?:\.\d+)?B\b")
 LEVEL = re.compile(r"p\s*<\s*(0?\.\d+)")
 SPREAD = re.compile(r"\bSDs?\b|[Ss]tandard deviations?|\bstd\b")

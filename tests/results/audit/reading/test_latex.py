@@ -15,19 +15,19 @@ SOURCE = r"""
 \newcommand{\ours}{TanhLoRA} \newcommand{\best}[1]{\textbf{#1}}
 \def\second#1{\underline{#1}}
 \begin{table*}[t]
-\caption{Accuracy (\%) of five runs with \ours. * marks $p<0.05$.} % a remark with \begin{tabular}
+\caption{Accuracy (\%) of five independent runs with \ours. * marks $p<0.05$.} % not \begin{tabular}
 \begin{tabular}{l|l S[table-format=2.2] cc} % columns & more
 \toprule
 \multirow{2}{*}{Backbone} & \multirow{2}*{Method} & \multirow{2}{*}{\# Param (\%)}
   & \multicolumn{2}{c}{\textbf{Mathematics}} \\ \cmidrule(lr){4-5}
  & & & GSM8K$\uparrow$ & ARC-C \\
 \midrule
-\multirow{3}{*}{\makecell[l]{LLaMA\\3.2 3B}}
+\multirow{3}{*}{\rotatebox[origin=c]{90}{\makecell[l]{LLaMA\\3.2 3B}}}
  & LoRA~\cite{hu} & 1.12 & 33.21$_{\pm 0.31}$ & 50
    .1 \\[2pt]
  & IA$^3$ & 0.02 & \second{34.00} & -- \\ \hline
  & \ours\ (ours) & 0.92 &
-   {\bfseries 36.20} $\pm$ 0.4$^{*}$ & \best{51.37}\textsuperscript{*} \\
+   {\bfseries 36.20} $\pm$ 0.4$^{*}$ & \best{51.37}\textsuperscript{\dag} \\
 \bottomrule
 \end{tabular}
 \label{tab:main}
@@ -72,6 +72,10 @@ def test_cells_have_value_spread_and_marks(table: PrintedTable) -> None:
         *(Decimal("36.20"), Decimal("0.4")),
         *(True, True),
     )
+
+
+def test_another_mark_than_a_star_is_no_star(table: PrintedTable) -> None:
+    assert [cell.star for _, cell in table.cells(2)] == [False, False]
 
 
 def test_a_dash_is_no_number(table: PrintedTable) -> None:
