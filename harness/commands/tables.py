@@ -159,7 +159,8 @@ def history(
 
 def marked(runs: Sequence[Run]) -> list[Run]:
     """Mark the runs whose answers were read by an earlier version of their extractor."""
-    return [replace(run, marks=(*run.marks, *_earlier(run))) for run in runs]
+    told = ((run, tuple(_earlier(run))) for run in runs)
+    return [replace(run, marks=run.marks + earlier) if earlier else run for run, earlier in told]
 
 
 def _earlier(run: Run) -> Iterator[str]:

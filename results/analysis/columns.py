@@ -1,7 +1,7 @@
 """The columns of one metric, and the numbers of a run in them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from results.analysis.averages import averages, finite, not_finite
 from results.analysis.metrics import NOTHING, Metric, metric
@@ -21,6 +21,10 @@ class Columns:
     pooled: bool
     clean: frozenset[str] | None
     """The benchmarks with clean scores; None if no clean averages are asked for."""
+    _known: dict[int, tuple[Run, dict[str, float]]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    """Runs by identity with their numbers, which every column asks for."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,6 +49,11 @@ class Columns:
 
     def numbers(self, run: Run) -> dict[str, float]:
         """Give the one number of a run in each column that it has."""
+        if id(run) not in self._known:
+            self._known[id(run)] = run, self._numbers(run)
+        return self._known[id(run)][1]
+
+    def _numbers(self, run: Run) -> dict[str, float]:
         scores = finite(run.headline(self.metric.name))
         found = {name: scores[name].value for name in self.benchmarks if name in scores}
         # An average over fewer benchmarks than the other runs have would be another quantity.
