@@ -8,7 +8,7 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 
 import sys
 
-from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading
+from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading, store
 from benchmarks.gpu import command
 from benchmarks.validity import page
 
@@ -18,6 +18,7 @@ PARTS = {
     "cascade": cascade.report,
     "main-job": main_job.report,
     "reading": reading.report,
+    "store": store.report,
     "counting": counting.report,
     "extraction": extraction.report,
 }

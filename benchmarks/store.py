@@ -1,7 +1,7 @@
 """How long commands take on a store of 100,000 runs, and on one of 22,419 judged items a run.
 
-Each command runs in a fresh process and is measured after the imports: how long these take is
-measured by `reading`. The time is that of the process on the CPU, since others use the machine too.
+Each command runs in a fresh process and is measured after the imports; `reading` measures how long
+these take.
 """
 
 import json
@@ -13,11 +13,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import large_store
+from benchmarks.large_store import Judged
 from benchmarks.reading import load
 
 ROUNDS = 3
 
-MANY_GROUPS = (
+Command = tuple[str, float | None]
+"""Its words, and the target in seconds."""
+
+ON_MANY_RUNS: tuple[Command, ...] = (
     ("table --tasks group-7", 1.0),
     ("table --tasks group-7 --json", 1.0),
     ("compare method-1 method-2 --tasks group-7", 1.0),
@@ -25,48 +29,52 @@ MANY_GROUPS = (
     ("history --method method-3", None),
     ("show 0123456789abcdef", 0.3),
 )
-"""Commands on the store of many groups, with their targets in seconds."""
+ON_MANY_ITEMS: tuple[Command, ...] = (
+    ("table --test crossed", 20.0),
+    ("table --test sign-flip", 20.0),
+)
 
 MEASURED = """
 import contextlib, io, json, resource, sys, time
 from harness.cli import main
 import harness.commands.one_run.show, harness.commands.tables, sqlalchemy.dialects.sqlite
 
-wall, cpu = time.perf_counter(), time.process_time()
-with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-    with contextlib.suppress(SystemExit):
+wall, cpu, told = time.perf_counter(), time.process_time(), io.StringIO()
+with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+    try:
         main()
+    except SystemExit as ended:
+        status = ended.code
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+assert not status or "No run in harness.db" in told.getvalue(), told.getvalue()
 print(json.dumps([cpu, wall, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
 
 
 def report() -> None:
     """Print the seconds and the memory of each command."""
+    _measure("100,000 runs with 1,000,000 scores", large_store.many_groups(), ON_MANY_RUNS)
+    _measure("22 methods, 5 seeds, 22,419 items", large_store.many_items(), ON_MANY_ITEMS)
+
+
+def _measure(title: str, runs: Iterable[Judged], commands: Iterable[Command]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "harness.db"
-        large_store.make(place, large_store.many_groups())
-        print(f"A store of 100,000 runs and 1,000,000 scores, fastest of {ROUNDS}, {load()}:\n")
-        _print_measured(folder, MANY_GROUPS)
-        place.unlink()
+        large_store.make(Path(folder) / "harness.db", runs)
+        print(f"A store of {title}, fastest of {ROUNDS} after the imports, {load()}:\n")
+        print("| command | CPU seconds | seconds | target | MiB |")
+        print("| :--- | ---: | ---: | ---: | ---: |")
+        for command, target in commands:
+            cpu, wall, memory = min(measured(command, folder) for _ in range(ROUNDS))
+            wanted = "" if target is None else f"{target:.1f}"
+            print(f"| `harness {command}` | {cpu:.2f} | {wall:.2f} | {wanted} | {memory:.0f} |")
+        print()
 
 
-def _print_measured(folder: str, commands: Iterable[tuple[str, float | None]]) -> None:
-    print(
-        "| command | CPU seconds | seconds | target | MiB |\n| :--- | ---: | ---: | ---: | ---: |"
-    )
-    for command, target in commands:
-        cpu, wall, memory = min(_measured(command, folder) for _ in range(ROUNDS))
-        wanted = "" if target is None else f"{target:.1f}"
-        print(f"| `harness {command}` | {cpu:.2f} | {wall:.2f} | {wanted} | {memory:.0f} |")
-
-
-def _measured(command: str, folder: str) -> tuple[float, float, float]:
-    """Give CPU seconds, wall-clock seconds and the most memory in MiB."""
-    cache = {"XDG_CACHE_HOME": tempfile.mkdtemp(dir=folder)}  # nothing is kept of earlier rounds
+def measured(command: str, folder: str) -> tuple[float, float, float]:
+    """Give CPU seconds, wall-clock seconds and the most memory in MiB of a command in `folder`."""
+    # A cache of its own: nothing is kept of earlier rounds.
+    environment = os.environ | {"XDG_CACHE_HOME": tempfile.mkdtemp(dir=folder)}
     words = [sys.executable, "-c", MEASURED, *command.split()]
-    done = subprocess.run(
-        words, cwd=folder, env=os.environ | cache, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE)
     cpu, wall, memory = json.loads(done.stdout)
     return cpu, wall, memory

@@ -1,7 +1,7 @@
 """Any value of this package as strict JSON, with every number as it is."""
 
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -27,4 +27,7 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else asdict(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    # Not asdict, which copies all that is below.
+    return {field.name: getattr(value, field.name) for field in fields(value)}
