@@ -1,6 +1,6 @@
 """A table as a reader sees it, whatever the format: titles, and cells as texts with their marks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,6 +84,17 @@ class Sheet:
         found += [f"{second}: second"] * ("second" in marks)
         several = ", on each backbone" * (len(self.groups) > 1)
         return [Note("tests", f"{'; '.join(found)}{several}.")] if found else []
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    """Make each name another, by a number behind those that were there before.
+
+    >>> labels(["math", "dialogue", "math"])
+    ['math', 'dialogue', 'math-2']
+    """
+    given = list(names)
+    before = (given[:place].count(name) for place, name in enumerate(given))
+    return [f"{name}-{1 + n}" if n else name for name, n in zip(given, before, strict=True)]
 
 
 def behind_sheets(sheets: Sequence[Sheet]) -> list[Table]:

@@ -10,7 +10,7 @@ from results.reports import prose
 from results.reports.behind import Behind
 from results.reports.notes import lines
 from results.reports.printing import Printing
-from results.reports.sheet import Column, LineGroup, Mark, Printed, Sheet, behind_sheets
+from results.reports.sheet import Column, LineGroup, Mark, Printed, Sheet, behind_sheets, labels
 from results.reports.titles import method_title
 
 WRAPS: dict[Mark, str] = {"best": "<strong>{}</strong>", "second": "<u>{}</u>", "": "{}"}
@@ -64,16 +64,16 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
             '<meta name="viewport" content="width=device-width">',
             f"<title>{escape(sheets[0].title) if sheets else ''}</title>",
             f"<style>{STYLE}</style>",
-            *(_figure(sheet, printing) for sheet in sheets),
+            *map(partial(_figure, printing), sheets, labels(sheet.name for sheet in sheets)),
             *(["<h2>Flags</h2>", _listed(flags)] if flags else []),
             "</html>",
         ]
     )
 
 
-def _figure(sheet: Sheet, printing: Printing) -> str:
+def _figure(printing: Printing, sheet: Sheet, name: str) -> str:
     parts = [
-        f'<figure id="{escape(printing.label or sheet.name)}">',
+        f'<figure id="{name}">',
         f"<figcaption>{escape(sheet.title)}</figcaption>",
         f"<div><table>\n<thead>{_head(sheet.columns)}</thead>",
         *(_body(group) for group in sheet.groups),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from results.analysis.metrics import Metric
-from results.analysis.ranking import Cell
+from results.analysis.runs.recipes import without_recipe
 from results.analysis.runs.variants import full, with_variants
 from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError
@@ -62,22 +62,25 @@ def _with_differences(sheet: Sheet, table: Table, printing: Printing) -> Sheet:
 
 def _group(group: LineGroup, block: Block, metric: Metric, column: str) -> LineGroup:
     """Put the full method first, and end each row in its difference."""
-    cells = [_cell(row, column) for row in block.rows]
-    whole = next((n for n, row in enumerate(block.rows) if row.method == full(row.method)), None)
-    lines = [
-        replace(line, cells=(*line.cells, _difference(metric, cell, whole, cells)))
-        for line, cell in zip(group.lines, cells, strict=True)
-    ]
-    order = sorted(range(len(lines)), key=lambda n: n != whole)
-    return replace(group, lines=tuple(lines[n] for n in order))
+    whole = next((row for row in block.rows if _is_full(row)), None)
+    pairs = sorted(zip(block.rows, group.lines, strict=True), key=lambda pair: pair[0] is not whole)
+    lines = (
+        replace(line, cells=(*line.cells, _difference(metric, row, whole, column)))
+        for row, line in pairs
+    )
+    return replace(group, lines=tuple(lines))
 
 
-def _cell(row: TableRow, column: str) -> Cell:
-    return next(cell for cell in row.cells if cell.column == column)
+def _is_full(row: TableRow) -> bool:
+    return without_recipe(row.method) == full(row.method)
 
 
-def _difference(metric: Metric, cell: Cell, whole: int | None, cells: Sequence[Cell]) -> Printed:
-    minuend, other = cell.sample.mean, None if whole is None else cells[whole].sample.mean
-    if minuend is None or other is None or cell is cells[whole or 0]:
+def _difference(metric: Metric, row: TableRow, whole: TableRow | None, column: str) -> Printed:
+    mean, of_whole = _mean(row, column), _mean(whole, column) if whole else None
+    if mean is None or of_whole is None or row is whole:
         return Printed("-")
-    return Printed(metric.written(minuend - other, "+"))
+    return Printed(metric.written(mean - of_whole, "+"))
+
+
+def _mean(row: TableRow, column: str) -> float | None:
+    return next(cell.sample.mean for cell in row.cells if cell.column == column)

@@ -37,18 +37,18 @@ def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
 
 def _of_same_runs(tables: Sequence[Table]) -> list[list[Table]]:
     """Bring together the tables that differ in their metric alone, in the order of `SHORT`."""
-    found: list[list[Table]] = []
-    for table in sorted(
-        (table for table in tables if table.metric.name in SHORT),
-        key=lambda table: list(SHORT).index(table.metric.name),
-    ):
-        same = (one for one in found if one[0].conditions == table.conditions)
-        place = next(same, None)
-        if place is None:
-            found.append([table])
-        else:
-            place.append(table)
-    return found
+    found: dict[tuple[str, ...], list[Table]] = {}
+    for name in SHORT:
+        for table in tables:
+            if table.metric.name == name:
+                found.setdefault(_runs(table), []).append(table)
+    return list(found.values())
+
+
+def _runs(table: Table) -> tuple[str, ...]:
+    """Tell by which runs of which environment a table was made; two may have runs of one id."""
+    ids = (run for block in table.blocks for row in block.rows for run in row.flags)
+    return table.conditions.environment_id, *ids
 
 
 def _both(tables: Sequence[Table], printing: Printing) -> list[Sheet]:

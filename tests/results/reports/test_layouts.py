@@ -241,3 +241,21 @@ def test_parts_hold_every_column_once_and_groups_that_fit_stay_whole(
 def test_json_of_a_layout_is_a_list_of_tables(texts: list[Run]) -> None:
     (table, *_) = json.loads(render(of(texts, "ablation"), "json", layout="ablation"))
     assert [row["method"] for row in table["blocks"][0]["rows"]] == ["rosa", "rosa:roae-only"]
+
+
+def test_a_full_method_with_a_recipe_of_its_own_is_still_the_full_method(make: Make) -> None:
+    spec = {"train": {"lr": 0.1}}
+    runs = [make("rosa[train.lr=0.1]", correct={"gsm8k": 60}, spec=spec, recipe="b")]
+    runs += [make("rosa:x", correct={"gsm8k": 50})]
+    found = tables(runs, own_recipes=True)
+    body = rows(render(found, "markdown", WIDE, "ablation"))[1:]
+    assert [line[-1] for line in body] == ["-", "-10.00"]
+
+
+def test_metrics_of_other_runs_never_stand_side_by_side(make: Make) -> None:
+    def of_fold(fold: int | None, metric: str) -> Run:
+        return make(fold=fold, scores=(Score("dolly", metric, "", True, 5.0, 10),))
+
+    found = tables([of_fold(None, "perplexity"), of_fold(0, "bleu")])
+    heads = [rows(text)[0] for text in render(found, "markdown", WIDE, "metrics").split("\n\nmath")]
+    assert heads == [["method", "tiny PPL ↓"], ["method", "tiny BLEU ↑"]]

@@ -1,6 +1,5 @@
 """Tables for a paper, in type of at least 7 pt; they need the package booktabs and no other."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -10,7 +9,7 @@ from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
 from results.reports.formats.latex.text import escaped
 from results.reports.printing import Printing
-from results.reports.sheet import Sheet
+from results.reports.sheet import Sheet, labels
 from results.reports.titles import method_title
 
 ENVIRONMENTS = {"column": "table", "page": "table*"}
@@ -18,16 +17,10 @@ ENVIRONMENTS = {"column": "table", "page": "table*"}
 
 def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     """Write each sheet as a float of its own, or as several where it does not fit a page."""
-    each = zip(sheets, _labels(sheets, printing), _flags(sheets, printing), strict=True)
+    names = labels(printing.label or f"tab:{sheet.name}" for sheet in sheets)
+    each = zip(sheets, names, _flags(sheets, printing), strict=True)
     floats = (text for one in each for text in _floats(*one, printing))
     return "\n\n".join([r"% In the preamble: \usepackage{booktabs}", *floats])
-
-
-def _labels(sheets: Sequence[Sheet], printing: Printing) -> list[str]:
-    """Give each sheet a label of its own."""
-    names = [printing.label or f"tab:{sheet.name}" for sheet in sheets]
-    before = (Counter(names[:place])[name] for place, name in enumerate(names))
-    return [f"{name}-{1 + n}" if n else name for name, n in zip(names, before, strict=True)]
 
 
 def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, ...]]:

@@ -129,7 +129,8 @@ def _cell(one: Printed, starred: bool) -> str:
     spread = rf"$\pm${one.spread}" if one.spread else ""
     dagger = r"$\dagger$" if one.dagger else ""
     star = "*" if one.star else r"\phantom{*}" if starred else ""
-    return WRAPS[one.mark] % ("--" if one.text == "-" else one.text) + spread + dagger + star
+    text = "--" if one.text == "-" else escaped(one.text)
+    return WRAPS[one.mark] % text + spread + dagger + star
 
 
 def _heading(title: str, cells: Sequence[str]) -> tuple[str, ...]:
