@@ -11,6 +11,8 @@ from results.audit.table import Cell, Column, PrintedTable, Row
 CHECK = "GRIM"
 SILENT = 0.9
 """A column of which more values are possible says nothing about its cells."""
+NEARLY_ALL = 0.95
+"""The share of cells from which on means over seeds are asked about as shares of one run."""
 TRIED = (3, 5, 10)
 """Numbers of seeds that are tried where none is declared."""
 
@@ -61,6 +63,7 @@ def check(table: PrintedTable) -> Iterator[Finding]:
     finding for a column.
     """
     yield from _beyond(table)
+    yield from _one_run(table)
     for index in countable(table):
         column = table.columns[index]
         misfits = [
@@ -90,6 +93,24 @@ def _beyond(table: PrintedTable) -> Iterator[Finding]:
                         "Is this a share of right items?",
                         f"{cell.value} is not between 0 and {column.whole}",
                     )
+
+
+def _one_run(table: PrintedTable) -> Iterator[Finding]:
+    """Ask about means over seeds that are shares of one run far more often than means are."""
+    indices, seeds = countable(table), table.seeds or 1
+    cells = [(table.columns[index], cell) for index in indices for _, cell in table.cells(index)]
+    found = [ways(column, seeds, cell, ROUNDED) for column, cell in cells]
+    expected = sum(len(one.one) / len(one.counts) for one in found)
+    single = sum(bool(printings(column, 1, cell)) for column, cell in cells)
+    if single > max(2 * expected, NEARLY_ALL * len(cells)):
+        yield Finding(
+            "notable",
+            CHECK,
+            "the table",
+            f"Are these cells means of {seeds} runs, or of one?",
+            f"{single} of {len(cells)} cells are shares of one run; of means of {seeds} runs about "
+            f"{expected:.0f} would be",
+        )
 
 
 def _misfit(table: PrintedTable, column: Column, row: Row, cell: Cell) -> Finding:

@@ -10,7 +10,7 @@ from harness.planning.footprint.table import counted, table
 from results.audit.counts import TABLE
 
 COMMITTED = json.loads(TABLE.read_text())
-REMEDY = "python -m harness.planning.footprint.table writes the table anew"
+REMEDY = "python -m harness.planning.footprint.table writes the table again"
 
 
 def test_the_counts_on_one_backbone_are_the_committed_ones() -> None:

@@ -86,3 +86,14 @@ def test_the_share_of_possible_values_is_told_up_to_nine_in_ten() -> None:
     assert round(found.one, 3) == 0.024  # 239 of 10,001 values
     assert round(found.counts, 2) == 0.12  # 1,191 of 10,001
     assert found.counts < found.any < 0.3
+
+
+def test_means_that_are_nearly_all_shares_of_one_run_are_asked_about() -> None:
+    # 210, 211, 212 and 148 of 238; of 1,191 means of five runs, 239 are shares of one.
+    lines = {"LoRA": "88.24", "DoRA": "88.66", "OFT": "89.08", "Bone": "62.18"}
+    (found,) = check(table([MAWPS], lines, seeds=5))
+    assert (found.grade, found.where) == ("notable", "the table")
+    assert found.arithmetic.startswith("4 of 4 cells are shares of one run")
+    assert found.arithmetic.endswith("of means of 5 runs about 1 would be")
+    assert list(check(table([MAWPS], lines, seeds=1))) == []
+    assert list(check(table([MAWPS], {**lines, "SHiRA": "88.40"}, seeds=5))) == []
