@@ -110,7 +110,7 @@ def _other(figure: Figure, table: Table, row: TableRow, paper: Paper) -> str:
         return f"other data here: {'; '.join(conditions.marks)}"
     if conditions.protocol.partition("/")[0] != paper.protocol:
         return f"protocol {conditions.protocol} here, {paper.protocol} there"
-    if conditions.changed:
+    if conditions.changed or "train." in row.label:
         return "recipe or batches are not the default"
     if not figure.trainable or row.trainable_percent is None:
         return ""

@@ -16,15 +16,13 @@ PLURAL: dict[Verdict, str] = {
     "cannot be told": "cannot be told:",
 }
 HEAD = (
-    "backbone",
-    "method",
-    "column",
-    "here",
-    "seeds",
-    MARK,
-    "gap",
-    "95 % interval",
-    "reproduces?",
+    *("backbone", "method", "column", "here", "seeds"),
+    *(MARK, "gap", "95 % interval", "reproduces?"),
+)
+EXPLAINED = (
+    f"{MARK} is neither ranked nor tested. The interval of the gap is that of one more run like "
+    "those here. yes: it holds 0, and the runs are closer together than the 95 % interval of "
+    f"{MARK} over test items; no: it does not hold 0."
 )
 
 
@@ -34,13 +32,6 @@ def markdown(paper: Paper, found: Sequence[Beside]) -> str:
         return f"{MARK} {paper.title} prints no number of these methods on these backbones."
     table = markdown_table(HEAD, map(_row, found), "lllrrrrll")
     return "\n\n".join([f"{MARK} {_sources(found)}.", table, _counts(found), EXPLAINED])
-
-
-EXPLAINED = (
-    f"{MARK} is neither ranked nor tested. The interval of the gap is that of one more run like "
-    "those here. yes: it holds 0, and the runs are closer together than the 95 % interval of "
-    f"{MARK} over test items; no: it does not hold 0."
-)
 
 
 def _sources(found: Sequence[Beside]) -> str:
@@ -55,9 +46,9 @@ def _row(one: Beside) -> list[str]:
         one.backbone,
         one.label,
         one.column,
-        f"{metric.points(one.mean):.2f}",
+        metric.written(one.mean),
         str(one.seeds),
-        f"{metric.points(one.figure.value):.2f}",
+        metric.written(one.figure.value),
         _gap(metric, one.gap),
         interval,
         {"reproduces": "yes", "does not reproduce": "no"}.get(one.verdict, "cannot be told"),
@@ -66,7 +57,7 @@ def _row(one: Beside) -> list[str]:
 
 def _gap(metric: Metric, value: float) -> str:
     """Write a difference, or a ratio where logarithms are compared."""
-    return f"x {exp(value):.3f}" if metric.logarithm else f"{metric.points(value):+.2f}"
+    return f"x {exp(value):.3f}" if metric.logarithm else metric.written(value, sign="+")
 
 
 def _counts(found: Sequence[Beside]) -> str:

@@ -12,7 +12,7 @@ from results.names import benchmark
 
 SAMPLES = re.compile(r"#?\s*(?:samples|examples|items|test|test size|size|n|rows)", re.IGNORECASE)
 NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SEEDS = re.compile(rf"\b(\d+|{'|'.join(NUMERALS)})\s+(?:\w+\s+)?(?:seeds|runs)\b")
+SEEDS = re.compile(rf"(?<![\w,.])([1-9]\d*|{'|'.join(NUMERALS)})\s+(?:\w+\s+)?(?:seeds|runs)\b")
 BACKBONE = re.compile(r"\b[A-Z][A-Za-z]*[- ]?\d(?:\.\d)?[- ]\d+(?:\.\d+)?B\b")
 LEVEL = re.compile(r"p\s*<\s*(0?\.\d+)")
 SPREAD = re.compile(r"\bSDs?\b|[Ss]tandard deviations?|\bstd\b")
@@ -52,7 +52,8 @@ def sizes(grid: Grid) -> Iterator[tuple[str, int]]:
     for place in range(1, len(grid.lines[0]) if grid.lines else 0):
         if SAMPLES.fullmatch(heads(grid.lines[:first], place)[0]):
             for line in grid.lines[first:]:
-                if place < len(line) and (cell := line[place].cell):
+                cell = line[place].cell if place < len(line) else None
+                if cell and cell.value >= 1:
                     yield benchmark(line[0].words), int(cell.value)
             return
 
