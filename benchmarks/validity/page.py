@@ -7,10 +7,11 @@ from benchmarks.validity.simulation import Section, Simulation
 
 HEAD = """# How often tests are wrong
 
-In percent of generated tables whose truth is known; made by `python -m benchmarks validity > benchmarks/validity.md`.
-False alarms have to be at most 6 %, and intervals have to cover the truth in 93 to 97 %, give or take two simulation
-errors; "(!)" marks what does not. "Not done" is what the harness avoids. The worlds are in `validity/noise.py` and
-`validity/worlds.py`.
+In percent of generated tables whose truth is known; made by
+`python -m benchmarks validity > benchmarks/validity.md`. False alarms have to be at most 6 %, and
+intervals have to cover the truth in 93 to 97 %, give or take two simulation errors; "(!)" marks
+what does not. "Not done" is what the harness avoids. `validity/noise.py` and `validity/worlds.py`
+have the noise.
 """
 
 SECTIONS = (
