@@ -64,7 +64,7 @@ def paper(name: str, known: Mapping[str, int]) -> Paper:
         title=title,
         tables=tuple(read(text, declared)),
         protocol=protocol[1] if protocol else "",
-        remark=_remark(rest),
+        remark=" ".join(rest.strip().partition("\n\n")[0].split()),
     )
 
 
@@ -72,9 +72,3 @@ def paper(name: str, known: Mapping[str, int]) -> Paper:
 def page(name: str) -> str:
     """Read the text of a paper's page."""
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-
-
-def _remark(text: str) -> str:
-    """Take the first paragraph that is no list."""
-    paragraphs = (part for part in text.split("\n\n") if not part.strip().startswith("-"))
-    return " ".join(next(part for part in paragraphs if part.strip()).split())
