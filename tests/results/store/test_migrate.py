@@ -122,12 +122,12 @@ def test_runs_of_before_are_of_the_kinds_that_new_runs_are_of(
         migrate.upgrade(connection, "harness.db", before("v008", tmp_path))
         old = sa.MetaData()
         old.reflect(connection)
-        for attempt, run in enumerate(runs):
-            fields = asdict(run)
-            rows = [{"attempt": attempt, "position": 0, **asdict(score)} for score in run.scores]
-            del fields["scores"]
-            started = {"attempt": attempt, "started": run.started.replace(tzinfo=None)}
-            connection.execute(sa.insert(old.tables["runs"]), fields | started)
+        for run in runs:
+            fields = asdict(run) | {"started": run.started.replace(tzinfo=None)}
+            scores = fields.pop("scores")
+            inserted = sa.insert(old.tables["runs"]).returning(old.tables["runs"].c.attempt)
+            attempt = connection.execute(inserted, fields).scalar_one()
+            rows = [{"attempt": attempt, "position": 0} | score for score in scores]
             connection.execute(sa.insert(old.tables["scores"]), rows)
     store = Store(place)
     for group in ("math", "qa"):
