@@ -47,6 +47,7 @@ def options(
 
 
 app.add_typer(catalogue.data_app, name="data", no_args_is_help=True)
+app.add_typer(reports.seeds_app, name="seeds", no_args_is_help=True)
 app.add_typer(new.app, name="new", no_args_is_help=True)
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -35,6 +35,22 @@ OwnRecipes = Annotated[
     typer.Option(
         "--own-recipes", help="Compare methods that were trained by recipes of their own."
     ),
+]
+TestName = Annotated[
+    str,
+    typer.Option("--test", help="A test by name; an unknown one is answered with all names."),
+]
+Correction = Annotated[
+    Literal["holm", "bh", "none"],
+    typer.Option(help="For many comparisons: Holm, Benjamini-Hochberg or none."),
+]
+OneSided = Annotated[
+    bool,
+    typer.Option("--one-sided", help="Test only whether the declared method is better."),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(help="In points: test whether differences are smaller (equivalence, TOST)."),
 ]
 
 

@@ -6,6 +6,7 @@ import typer
 
 from harness.cli import options
 
+seeds_app = typer.Typer(help="How many seeds a comparison needs.")
 Width = Literal["column", "page"]
 Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups and benchmarks.")]
 
@@ -51,6 +52,13 @@ def table(
     published: Annotated[
         str, typer.Option(help="Also what this paper prints of the same: dypam.")
     ] = "",
+    test: options.TestName = "",
+    correction: options.Correction = "holm",
+    against: Annotated[
+        str, typer.Option(help="Test only this method, against each other one; else all pairs.")
+    ] = "",
+    one_sided: options.OneSided = False,
+    margin: options.Margin = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import tables
@@ -77,20 +85,55 @@ def table(
         clean=clean,
         own_recipes=own_recipes,
         choose=choose,
+        testing=tables.asked(test, correction, against, one_sided, margin),
     )
     typer.echo(text)
 
 
 def compare(
     first: str,
-    second: str,
+    second: Annotated[str, typer.Argument(help="The first again without it.")] = "",
     tasks: Group = None,
     own_recipes: options.OwnRecipes = False,
+    backbones: Annotated[
+        str, typer.Option(help="A,B: the first on backbone A, the second on B.")
+    ] = "",
+    protocols: Annotated[
+        str, typer.Option(help="A,B: the first under protocol A, the second under B.")
+    ] = "",
+    test: options.TestName = "",
+    one_sided: options.OneSided = False,
+    margin: options.Margin = None,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare two methods: differences, their intervals, Welch's test."""
+    """Compare two methods, also on two backbones or under two protocols: differences and tests."""
     from harness.commands import tables
 
-    report = tables.compare(store, tasks, first, second, own_recipes=own_recipes)
+    report = tables.compare(
+        store,
+        tasks,
+        (first, second or first),
+        own_recipes=own_recipes,
+        testing=tables.asked(
+            test, against=first if one_sided else "", one_sided=one_sided, margin=margin
+        ),
+        across=tables.across(backbones, protocols),
+    )
     options.show(report, as_json)
+
+
+@seeds_app.command()
+def plan(
+    delta: Annotated[float, typer.Option(help="The difference to be found, in points.")],
+    methods: Annotated[
+        str, typer.Option(help="Take the spread from these methods; all trained ones without.")
+    ] = "",
+    tasks: Group = None,
+    store: options.StorePlace = "harness.db",
+    as_json: options.AsJson = False,
+) -> None:
+    """Say how many seeds or items a difference needs, from the spread of stored runs."""
+    from harness.commands import tables
+
+    options.show(tables.plan(store, tasks, delta, methods), as_json)

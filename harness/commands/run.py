@@ -18,7 +18,9 @@ from harness.planning.request import Request
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
+from results.analysis.evidence import Lookup
 from results.analysis.table import Table, tables
+from results.analysis.tests import Testing
 from results.record import Run
 from results.reports import formats
 from results.reports.costs import size
@@ -56,11 +58,13 @@ class Done:
         planned: The runs that it stands for, in its order.
         stored: All stored attempts of their groups, those at other runs too, newest first.
         summary: How many ended in which way.
+        verdicts: Where tests over items find verdicts.
     """
 
     planned: Sequence[PlannedRun]
     stored: Sequence[Run]
     summary: schedule.Summary
+    verdicts: Lookup
 
     @cached_property
     def attempts(self) -> list[Run]:
@@ -98,6 +102,7 @@ class Done:
                 own_recipes=own,
                 choose=tried,
                 stored=self.stored,
+                testing=Testing(verdicts=self.verdicts),
             )
         ]
         return compared(found)
@@ -131,7 +136,7 @@ def carry_out(request: Request, store_place: str, root: Path, executor: str, sha
     with make(local_slots(share.slots, gpus, share.per_gpu)) as running:
         summary = schedule.run(planned, store, root.resolve(), running)
     groups = {run.spec.group for run in planned}
-    return Done(planned, store.runs(groups=groups), summary)
+    return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 
 
 def preview(request: Request, store_place: str, executor: str, share: Share) -> str:

@@ -9,22 +9,30 @@ from typing import TypedDict, Unpack
 
 from harness.commands.published import with_published
 from harness.commands.report import Report
+from harness.commands.segments import segments
 from harness.errors import UserError, unknown
 from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
+from results.analysis import planning
+from results.analysis.evidence import Texts
+from results.analysis.matches import Across
 from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.analysis.table import Table, tables
+from results.analysis.tests import DEFAULT, Testing
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
+from results.reports import planning as planning_report
 from results.reports.printing import Printing
 from results.reports.to_json import to_json
+from results.statistics.multiplicity import Correction
 from results.store import Reader
 from tasks.contract import EXTRACTOR_VERSIONS
+from tasks.metrics.parts import SCORES
 
 CRITERIA = ("validation",)
 """By which one of a method's recipes can be chosen."""
@@ -39,6 +47,8 @@ class Choices(TypedDict, total=False):
     """Compare methods that were trained by recipes of their own."""
     choose: str | None
     """One of `CRITERIA`: of each method only the recipe that is best by it."""
+    testing: Testing
+    """By which tests; the defaults without."""
 
 
 def table(
@@ -102,30 +112,39 @@ def compared(found: Sequence[Table]) -> list[Table]:
 
 
 def _tables(
-    store_place: str,
-    tasks: str | None,
-    layout: str,
-    *,
-    clean: bool = False,
-    own_recipes: bool = False,
-    choose: str | None = None,
+    store_place: str, tasks: str | None, layout: str, **choices: Unpack[Choices]
 ) -> list[Table]:
+    choose = choices.get("choose")
     if choose not in (None, *CRITERIA):
         raise UserError(unknown("choice", choose, CRITERIA))
-    parts = layouts.parts(layout, _runs(store_place, tasks))
-    made = (tables(part.runs, clean, own_recipes, choose is not None) for part in parts)
+    made = (
+        tables(
+            part.runs,
+            clean=choices.get("clean", False),
+            own_recipes=choices.get("own_recipes", False),
+            choose=choose is not None,
+            testing=_in_store(choices.get("testing", DEFAULT), store_place),
+        )
+        for part in layouts.parts(layout, _runs(store_place, tasks))
+    )
     return list(chain(*made))
+
+
+def _in_store(testing: Testing, store_place: str) -> Testing:
+    """Let tests over items find the verdicts of a store."""
+    return replace(testing, verdicts=Reader(store_place).verdicts)
 
 
 def _of_extractors(
     store_place: str, tasks: str | None, name: str, printing: Printing, choices: Choices
 ) -> str:
     """Show how the scores of all finished runs depend on the extractor."""
-    besides = any(choices.values()) or printing.costs or printing.runs or printing.published
+    asked = any(choice for choice in choices.values() if choice != DEFAULT)
+    besides = asked or printing.costs or printing.runs or printing.published
     if besides or name not in ("markdown", "json"):
         raise UserError(
             "--extractors supports markdown and json, and cannot be combined with --clean, "
-            "--own-recipes, --choose, --costs, --runs or --published."
+            "--own-recipes, --choose, --costs, --runs, --published or the choice of a test."
         )
     effects = extractor_analysis.extractor_effects(_runs(store_place, tasks))
     if not effects:
@@ -134,12 +153,79 @@ def _of_extractors(
 
 
 def compare(
-    store_place: str, tasks: str | None, first: str, second: str, *, own_recipes: bool
+    store_place: str,
+    tasks: str | None,
+    methods: tuple[str, str],
+    *,
+    own_recipes: bool,
+    testing: Testing,
+    across: Across,
 ) -> Report:
-    """Compare two methods: differences, their intervals, Welch's test."""
-    runs, named = _runs(store_place, tasks), (without_path(first), without_path(second))
-    comparisons = pairwise_analysis.compare(runs, *named, own_recipes=own_recipes)
+    """Compare two methods: differences, their intervals and tests, items gained and lost."""
+    first, second = map(without_path, methods)
+    comparisons = pairwise_analysis.compare(
+        _runs(store_place, tasks),
+        first,
+        second,
+        own_recipes=own_recipes,
+        testing=replace(_in_store(testing, store_place), texts=Texts(segments, SCORES)),
+        across=across,
+    )
     return Report(pairwise_report.markdown(comparisons), comparisons)
+
+
+def asked(
+    test: str = "",
+    correction: Correction = "holm",
+    against: str = "",
+    one_sided: bool = False,
+    margin: float | None = None,
+) -> Testing:
+    """Put together which tests a user asked for."""
+    return Testing(
+        test=test,
+        correction=correction,
+        against=without_path(against),
+        alternative="greater" if one_sided else "two-sided",
+        margin=margin,
+    )
+
+
+def across(backbones: str, protocols: str) -> Across:
+    """Read the two backbones and the two protocols that a comparison is of.
+
+    Raises:
+        UserError: They are not two.
+    """
+    return Across(_two("backbones", backbones), _two("protocols", protocols))
+
+
+def _two(option: str, typed: str) -> tuple[str, str] | None:
+    match split_names(typed):
+        case []:
+            return None
+        case [first, second]:
+            return first, second
+    raise UserError(
+        f"--{option} {typed!r} does not name two {option}. Please give one for each side, "
+        f"with a comma between them; the same twice is no comparison of {option}."
+    )
+
+
+def plan(store_place: str, tasks: str | None, delta: float, methods: str) -> Report:
+    """Say how many seeds or items a difference needs, from the spread of what is stored.
+
+    Raises:
+        UserError: The difference is not above 0, or no trained method has finished runs.
+    """
+    if not delta > 0:
+        raise UserError(f"--delta {delta:g}: please give a difference above 0, in points.")
+    names = list(map(without_path, split_names(methods)))
+    runs = _runs(store_place, tasks)
+    plans = planning.plan(runs, names, delta, _in_store(DEFAULT, store_place))
+    if not plans:
+        raise UserError(f"No trained method has finished runs in {store_place}.")
+    return Report(planning_report.markdown(plans), plans)
 
 
 def history(

@@ -1,7 +1,7 @@
 """Each metric: its title, unit and direction, and how it is tested."""
 
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,10 @@ class Metric:
         return -value if self.lower_is_better else value
 
     def tested(self, value: float) -> float:
-        """Give the number that tests work on."""
-        return log(value) if self.logarithm else value
+        """Give the number that tests work on: not finite of a perplexity that is none."""
+        if not self.logarithm:
+            return value
+        return log(value) if value > 0 else -inf
 
 
 NOTHING = Metric("none", "no run finished")

@@ -1,39 +1,79 @@
-"""Two methods side by side: the differences of their means, with interval and test."""
+"""Two methods side by side: their difference, and what tests of each kind say of it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
+from results.analysis.columns import Columns
+from results.analysis.evidence import NO_VERDICTS, Evidence, Interval, Source
+from results.analysis.family import MISSING
+from results.analysis.matches import NOTHING, Across, matches
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.runs.flags import summed_up
-from results.analysis.runs.recipes import recipe
-from results.analysis.runs.selection import OWN, is_of
-from results.analysis.series import Conditions
-from results.analysis.table import Block, Table, TableRow, tables
-from results.errors import ResultsError, unknown
+from results.analysis.series import Comparable, Conditions, Series
+from results.analysis.table import column_sets, source_of, table_of
+from results.analysis.tests import DEFAULT, Make, Testing, check, over_both, over_items
 from results.record import Run
+from results.statistics.components import Components, components
+from results.statistics.equivalence import Equivalence
+from results.statistics.items.verdicts import differences
 from results.statistics.sample import Sample
 from results.statistics.test import Test, Undefined
+
+ONE_SEED = Undefined("one seed, and a test over seeds needs three")
+
+PROTOCOLS = (
+    "The difference is one of protocols, too: of prompts, training text, decoding and extraction."
+)
+
+OTHER_TOKENS = Undefined(
+    "the backbones may split texts into other tokens, so perplexities do not compare",
+    withheld=True,
+)
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """How many items the first answers right in more, and in fewer, of its runs than the second.
+
+    That is in a larger share of them, where they have not the same number of runs.
+    """
+
+    gained: int
+    lost: int
+    items: int
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One benchmark or average; the difference is of the first method minus the second.
+    """One benchmark or average; every difference is of the first minus the second.
 
-    The difference is of the means as they are; the test is of logarithms where the metric says so.
+    The difference is of the means as they are; tests are of logarithms where the metric says so.
     """
 
     column: str
     first: Sample
     second: Sample
+    intervals: tuple[Interval | None, Interval | None]
+    """Of the two means."""
     difference: float | None
     test: Test | Undefined
+    """The default test, or the chosen one."""
+    equivalence: Equivalence | Undefined | None
+    """Whether the difference is smaller than the margin; None without one."""
+    crossed: Test | Undefined
+    """Over seeds and new items."""
+    items: Test | Undefined
+    """Of these trained models, over new items."""
+    exchanged: Exchanged | None
+    """None without stored verdicts, and of macro, whose items are those of micro."""
+    components: tuple[Components | Undefined, Components | Undefined]
+    """Of the variance of each: how much is due to seeds, how much to items."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on one backbone, under one setting, in one environment, in one metric."""
+    """Two series in one metric, that agree in all but what they are compared in."""
 
     methods: tuple[str, str]
     conditions: Conditions
@@ -42,14 +82,24 @@ class Comparison:
     """Of the scores; with more than one, there are no tests."""
     folds: tuple[int, ...]
     backbone: str
+    """Empty where the two are on different ones, which the names then say."""
     contrasts: tuple[Contrast, ...]
+    worst: tuple[str | None, str | None]
+    """Of each the benchmark with the worst mean."""
     notes: tuple[str, ...]
     flags: tuple[str, ...]
     """What is suspicious of the answers, one line for each kind."""
+    chosen: bool
+    """Whether a user chose the test; it is the default otherwise."""
 
 
 def compare(
-    runs: Sequence[Run], first: str, second: str, own_recipes: bool = False
+    runs: Sequence[Run],
+    first: str,
+    second: str,
+    own_recipes: bool = False,
+    testing: Testing = DEFAULT,
+    across: Across = NOTHING,
 ) -> list[Comparison]:
     """Compare two methods wherever both have finished runs that may be compared.
 
@@ -60,75 +110,96 @@ def compare(
         ResultsError: A method has no finished run, is compared with itself, or the two have no
             finished runs that may be compared.
     """
-    _require_known(runs, first, second)
-    of_first, of_second = ([run for run in runs if is_of(run, name)] for name in (first, second))
-    if {run.run_id for run in of_first} & {run.run_id for run in of_second}:
-        raise ResultsError(f"{first!r} cannot be compared with itself. Please name two methods.")
-    own = own_recipes or OWN in first + second
-    pairs = product(_by_recipe(of_first), _by_recipe(of_second)) if own else [(of_first, of_second)]
-    found = [
-        one
-        for pair in pairs
-        # In a table of these two alone, the best other method of each is the other.
-        for table in tables([*pair[0], *pair[1]], own_recipes=own)
-        for one in _comparisons(table, *pair)
+    check(testing, runs)
+    return [
+        _comparison(one, shown, testing)
+        for one in matches(runs, (first, second), own_recipes, across)
+        for shown in column_sets(one)
     ]
-    if not found:
-        raise ResultsError(
-            f"{first!r} and {second!r} have no finished runs on the same backbone with the same "
-            "settings and environment.\n  `harness history` lists all runs."
-        )
-    return found
 
 
-def _require_known(runs: Sequence[Run], *methods: str) -> None:
-    finished = [run for run in runs if run.status == "finished"]
-    faults = [
-        unknown("method with finished runs", name, {run.method for run in finished})
-        for name in methods
-        if not any(is_of(run, name) for run in finished)
+def _comparison(one: Comparable, shown: Columns, testing: Testing) -> Comparison:
+    source, table = source_of(one, shown, testing), table_of(one, shown, testing)
+    ((backbone, series),) = one.backbones.items()
+    first, second = table.blocks[0].rows
+    contrasts = [
+        _contrast(source, series, cells, testing)
+        for cells in zip(first.cells, second.cells, strict=True)
     ]
-    if faults:
-        raise ResultsError("\n".join(faults))
-
-
-def _by_recipe(runs: Sequence[Run]) -> list[list[Run]]:
-    recipes = dict.fromkeys(map(recipe, runs))
-    return [[run for run in runs if recipe(run) == one] for one in recipes]
-
-
-def _comparisons(
-    table: Table, of_first: Iterable[Run], of_second: Iterable[Run]
-) -> Iterator[Comparison]:
-    """Compare the two on each backbone on which both have finished runs."""
-    ids = [{run.run_id for run in runs} for runs in (of_first, of_second)]
-    for block in table.blocks:
-        rows = [next((row for row in block.rows if own & _ids(row)), None) for own in ids]
-        if rows[0] and rows[1]:
-            yield _comparison(table, block, rows[0], rows[1])
-
-
-def _ids(row: TableRow) -> set[str]:
-    return {run for cell in row.cells for run in cell.runs}
-
-
-def _comparison(table: Table, block: Block, first: TableRow, second: TableRow) -> Comparison:
-    pairs = zip(first.cells, second.cells, strict=True)
-    notes = (f"{row.label}: {note}." for row in (first, second) for note in row.notes)
+    if shown.metric.logarithm and _backbones(series):
+        contrasts = [_withheld(contrast, OTHER_TOKENS) for contrast in contrasts]
     return Comparison(
         methods=(first.label, second.label),
         conditions=table.conditions,
         metric=table.metric,
         signatures=table.signatures,
         folds=table.folds,
-        backbone=block.backbone,
-        contrasts=tuple(_contrast(a, b) for a, b in pairs),
-        notes=tuple(notes),
-        flags=summed_up([replace(table, blocks=(Block(block.backbone, (first, second)),))]),
+        backbone=backbone,
+        contrasts=tuple(contrasts),
+        worst=(first.worst, second.worst),
+        notes=(
+            *(f"{row.label}: {note}." for row in (first, second) for note in row.notes),
+            *([PROTOCOLS] if len({one.newest.protocol for one in series}) > 1 else []),
+        ),
+        flags=summed_up([table]),
+        chosen=testing.chosen,
     )
 
 
-def _contrast(first: Cell, second: Cell) -> Contrast:
+def _contrast(
+    source: Source, series: Sequence[Series], cells: Sequence[Cell], testing: Testing
+) -> Contrast:
+    first, second = cells
     a, b = first.sample.mean, second.sample.mean
-    difference = None if a is None or b is None else a - b
-    return Contrast(first.column, first.sample, second.sample, difference, first.test)
+    evidence = [source.evidence(one, first.column) for one in series]
+    return Contrast(
+        column=first.column,
+        first=first.sample,
+        second=second.sample,
+        intervals=(first.interval, second.interval),
+        difference=None if a is None or b is None else a - b,
+        test=_over_seeds(first.test, testing),
+        equivalence=first.equivalence,
+        crossed=_of_items(over_both, cells, evidence, testing),
+        items=_of_items(over_items, cells, evidence, testing),
+        exchanged=_exchanged(*evidence) if first.column != "macro" else None,
+        components=(_components(evidence[0]), _components(evidence[1])),
+    )
+
+
+def _over_seeds(test: Test | Undefined, testing: Testing) -> Test | Undefined:
+    """Leave the default test of one seed to the tests over items."""
+    of_items = isinstance(test, Test) and test.claim == "items" and not testing.test
+    return ONE_SEED if of_items else test
+
+
+def _of_items(
+    make: Make, cells: Sequence[Cell], evidence: Sequence[Evidence], testing: Testing
+) -> Test | Undefined:
+    if not all(cell.complete for cell in cells):
+        return MISSING
+    return make(evidence[0], evidence[1], testing.alternative)
+
+
+def _exchanged(first: Evidence, second: Evidence) -> Exchanged | None:
+    a, b = first.judged(), second.judged()
+    if isinstance(a, Undefined) or isinstance(b, Undefined) or a.rows != b.rows or first.score:
+        return None
+    (pooled,) = differences(a.answers, b.answers, "micro")
+    (moved,) = pooled.values
+    return Exchanged(int((moved > 0).sum()), int((moved < 0).sum()), moved.size)
+
+
+def _components(one: Evidence) -> Components | Undefined:
+    judged = one.judged()
+    if isinstance(judged, Undefined):
+        return judged
+    return NO_VERDICTS if one.score else components(judged.answers, one.average)
+
+
+def _backbones(series: Sequence[Series]) -> bool:
+    return len({one.newest.backbone_identity for one in series}) > 1
+
+
+def _withheld(contrast: Contrast, why: Undefined) -> Contrast:
+    return replace(contrast, difference=None, test=why, crossed=why, items=why)

@@ -1,20 +1,31 @@
-"""Rank the methods of one column, and test whether the best is significantly better."""
+"""Rank the methods of one column, and say what tests tell of the best, and of every other."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from results.analysis.evidence import Interval
+from results.analysis.family import (
+    MISSING,
+    Candidate,
+    Pairs,
+    Ranks,
+    against_all,
+    rank_sets_of,
+    tested,
+)
 from results.analysis.metrics import Metric
+from results.analysis.tests import DEFAULT, Testing
+from results.statistics.equivalence import Equivalence, of_test
 from results.statistics.sample import Sample
-from results.statistics.seeds.welch import welch
-from results.statistics.test import Test, Undefined
+from results.statistics.test import ALPHA, Test, Undefined
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One method in one column: its sample, its rank, its test."""
+    """One method in one column: its sample, its rank, its tests."""
 
     column: str
     sample: Sample
@@ -24,59 +35,83 @@ class Cell:
     """1 is the best, equals share a rank; None without a number, or with nothing to rank against.
     """
     significantly_best: bool
-    """Whether it ranks first and its test is significant."""
+    """Whether it ranks first and is better than every other trained method, at the level ALPHA."""
     test: Test | Undefined
-    """Of this method minus the best other trained one, on the logarithm if the metric says so."""
+    """Of this method minus its rival, on the logarithm if the metric says so."""
     missing: Mapping[int, str] = field(default_factory=dict)
     """Of each seed that must have a number and has none, the reason."""
     runs: tuple[str, ...] = ()
     """The ids of the runs behind the number, seed by seed, fold by fold."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A method to be ranked in a column."""
-
-    sample: Sample
-    seeds: frozenset[int]
-    """Those that must have a number."""
-    trained: bool = True
-    """Tests are made between trained methods only."""
-    reasons: Mapping[int, str] = field(default_factory=dict)
-    """Why a seed may have no number."""
-    runs: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The ids of the runs of each seed."""
+    rival: str = ""
+    """The label of the declared method, or else of the best other trained one."""
+    against_all: float | Undefined | None = None
+    """The p of "better than every other": the largest unadjusted p, 1 if it is not. None without
+    any other, and of a method that is not the declared one."""
+    equivalence: Equivalence | Undefined | None = None
+    """Whether this method differs from its rival by less than the margin; None without one."""
+    interval: Interval | None = None
+    """Of the mean: over seeds, and of one run over items."""
+    ranks: Ranks | None = None
+    """The ranks that tests of all pairs leave to it; None without any."""
 
 
 def cells(
-    metric: Metric, column: str, candidates: Mapping[Key, Candidate], family: str = ""
+    metric: Metric,
+    column: str,
+    candidates: Mapping[Key, Candidate],
+    testing: Testing = DEFAULT,
+    family: str = "",
 ) -> dict[Key, Cell]:
     """Rank and test the methods of one column; `family` is that of the tests."""
     means = {key: one.sample.mean for key, one in candidates.items() if one.sample.mean is not None}
     ranked = ranks(metric, means) if len(means) > 1 else {}
+    pairs = tested(metric, candidates, testing, family)
+    sets = {} if testing.against else rank_sets_of(metric, pairs)
     made = {}
     for key, own in candidates.items():
-        others = [one for other, one in candidates.items() if other != key]
-        test = _test(metric, own, others, family)
+        rival = _rival(metric, key, candidates, testing)
+        everyone = _against_all(metric, key, own, pairs, testing)
+        best = ranked.get(key) == 1 and isinstance(everyone, float) and everyone < ALPHA
+        test = rival if isinstance(rival, Undefined) else pairs[key, rival]
         made[key] = Cell(
             column=column,
             sample=own.sample,
-            complete=_complete(own),
+            complete=own.complete,
             rank=ranked.get(key),
-            significantly_best=ranked.get(key) == 1 and _better(metric, test),
+            significantly_best=best,
             test=test,
             missing={
                 seed: own.reasons.get(seed, "")
                 for seed in sorted(own.seeds - own.sample.by_seed.keys())
             },
             runs=tuple(run for seed in own.sample.by_seed for run in own.runs.get(seed, ())),
+            rival="" if isinstance(rival, Undefined) else candidates[rival].label,
+            against_all=everyone,
+            equivalence=_equivalence(metric, test, testing),
+            interval=own.interval,
+            ranks=sets.get(key),
         )
     return made
 
 
+def _equivalence(
+    metric: Metric, test: Test | Undefined, testing: Testing
+) -> Equivalence | Undefined | None:
+    if testing.margin is None:
+        return None
+    if isinstance(test, Undefined):
+        return test
+    if metric.logarithm:
+        return Undefined("a margin in points is none of a ratio", withheld=True)
+    return of_test(test, testing.margin / metric.points(1))
+
+
 def unranked(cell: Cell, reason: str) -> Cell:
     """Remove rank and test from a cell, which keeps its number."""
-    return replace(cell, rank=None, significantly_best=False, test=Undefined(reason))
+    why = Undefined(reason, withheld=True)
+    return replace(
+        cell, rank=None, significantly_best=False, test=why, against_all=None, ranks=None
+    )
 
 
 def ranks(metric: Metric, means: Mapping[Key, float]) -> dict[Key, int]:
@@ -93,26 +128,26 @@ def ranks(metric: Metric, means: Mapping[Key, float]) -> dict[Key, int]:
     return {name: 1 + sum(m > own for m in merits.values()) for name, own in merits.items()}
 
 
-def _test(
-    metric: Metric, own: Candidate, others: Sequence[Candidate], family: str
-) -> Test | Undefined:
+def _rival(
+    metric: Metric, key: Key, candidates: Mapping[Key, Candidate], testing: Testing
+) -> Key | Undefined:
+    """Choose whom the test of a cell is against: the declared method, or else the best other."""
+    own = candidates[key]
     if not own.trained:
         return Undefined("not trained")
-    present = [one for one in others if one.sample.mean is not None]
-    trained = [one for one in present if one.trained]
+    others = {k: one for k, one in candidates.items() if k != key and one.sample.mean is not None}
+    trained = {k: one for k, one in others.items() if one.trained}
     if not trained:
-        return Undefined("no other trained method" if present else "no other method")
-    best = max(trained, key=lambda one: metric.merit(one.sample.mean or 0))
-    if not (_complete(own) and _complete(best)):
-        return Undefined("seeds are missing")
-    first, second = (list(map(metric.tested, one.sample.by_seed.values())) for one in (own, best))
-    test = welch(first, second)
-    return replace(test, family=family) if isinstance(test, Test) else test
+        return Undefined("no other trained method" if others else "no other method")
+    if own.sample.mean is None:
+        return MISSING
+    if testing.against and not own.declared:
+        declared = [k for k, one in trained.items() if one.declared]
+        return declared[0] if declared else Undefined(f"no run of {testing.against}")
+    return max(trained, key=lambda k: metric.merit(trained[k].sample.mean or 0))
 
 
-def _complete(one: Candidate) -> bool:
-    return one.seeds == one.sample.by_seed.keys()
-
-
-def _better(metric: Metric, test: Test | Undefined) -> bool:
-    return isinstance(test, Test) and test.significant and metric.merit(test.difference) > 0
+def _against_all(
+    metric: Metric, key: Key, own: Candidate, pairs: Pairs[Key], testing: Testing
+) -> float | Undefined | None:
+    return None if testing.against and not own.declared else against_all(metric, key, pairs)

@@ -4,19 +4,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results.analysis.columns import Columns, columns, unfinished
+from results.analysis.evidence import Source
+from results.analysis.family import Candidate
 from results.analysis.metrics import Metric, metric
 from results.analysis.notes import notes, reason
-from results.analysis.ranking import Candidate, Cell, cells, unranked
+from results.analysis.ranking import Cell, cells, unranked
 from results.analysis.runs.costs import Costs, costs
 from results.analysis.runs.recipes import Choice
+from results.analysis.runs.selection import is_of
 from results.analysis.runs.sources import versioned
 from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
+from results.analysis.tests import DEFAULT, Made, Testing, check, named
 from results.record import Run
 from results.statistics.sample import sample
-
-Folds = Sequence[int | None]
 
 SIGNATURES = "scores of two signatures do not compare"
 
@@ -35,6 +37,8 @@ class TableRow:
     seeds: tuple[int, ...]
     cells: tuple[Cell, ...]
     notes: tuple[str, ...]
+    worst: str | None
+    """The benchmark with the worst mean; None without any number."""
     costs: Costs
     """Mean over the runs."""
     choice: Choice | None
@@ -69,6 +73,8 @@ class Table:
     benchmarks: tuple[str, ...]
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
+    tests: Made | None = None
+    """How its tests were made; None if none was."""
     refusal: str = ""
     """Why its runs were not compared, so that it has no blocks."""
 
@@ -79,6 +85,7 @@ def tables(
     own_recipes: bool = False,
     choose: bool = False,
     stored: Sequence[Run] = (),
+    testing: Testing = DEFAULT,
 ) -> list[Table]:
     """Make a table of each set of comparable runs and each metric they have.
 
@@ -87,32 +94,45 @@ def tables(
     `own_recipes`, methods share a table whatever recipe each was trained by; with `choose` too,
     and of each method only the recipe of the lowest validation loss is in it. Of the runs `stored`
     besides, those of other versions of a row's method are named as left out.
+
+    Raises:
+        ResultsError: There is no such test, or no finished run of the declared method.
     """
+    found = list(runs)
+    check(testing, found)
     return [
-        _chosen(comparable, shown) if choose else _table(comparable, shown)
-        for comparable in versioned(comparables(runs, own_recipes or choose), stored)
-        for shown in _columns(comparable, clean)
+        _chosen(comparable, shown, testing) if choose else table_of(comparable, shown, testing)
+        for comparable in versioned(comparables(found, own_recipes or choose), stored)
+        for shown in column_sets(comparable, clean)
     ]
 
 
-def _columns(comparable: Comparable, clean: bool) -> list[Columns]:
+def column_sets(comparable: Comparable, clean: bool = False) -> list[Columns]:
+    """Find the columns of each metric that comparable runs have."""
     if not comparable.runs:
         return [unfinished(_failed(comparable))]
     names = unique(run.metrics for run in comparable.runs)
     return [columns(metric(name), comparable.runs, clean) for name in names]
 
 
-def _chosen(comparable: Comparable, shown: Columns) -> Table:
+def _chosen(comparable: Comparable, shown: Columns, testing: Testing) -> Table:
     try:
-        return _table(chosen(comparable), shown)
+        return table_of(chosen(comparable), shown, testing)
     except UnequalTriesError as error:
-        empty = _table(replace(comparable, backbones={}), shown)
+        empty = table_of(replace(comparable, backbones={}), shown, testing)
         return replace(empty, refusal=str(error))
 
 
-def _table(comparable: Comparable, shown: Columns) -> Table:
+def source_of(comparable: Comparable, shown: Columns, testing: Testing) -> Source:
+    """Say where the numbers of comparable methods come from."""
+    return Source(shown, comparable.folds, _used(comparable), testing.verdicts, testing.texts)
+
+
+def table_of(comparable: Comparable, shown: Columns, testing: Testing) -> Table:
+    """Make the table of comparable runs in one metric."""
+    source = source_of(comparable, shown, testing)
     blocks = tuple(
-        _block(backbone, series, comparable.folds, shown)
+        _block(backbone, series, source, testing)
         for backbone, series in comparable.backbones.items()
     )
     signatures = _signatures(comparable, shown.metric)
@@ -128,7 +148,18 @@ def _table(comparable: Comparable, shown: Columns) -> Table:
         benchmarks=shown.benchmarks,
         columns=shown.names,
         blocks=tuple(replace(block, absent=_absent(block, blocks)) for block in blocks),
+        tests=_made(blocks, testing),
     )
+
+
+def _made(blocks: Sequence[Block], testing: Testing) -> Made | None:
+    """Sum up the tests of all cells; None if no cell has one."""
+    cells = [cell for block in blocks for row in block.rows for cell in row.cells]
+    found = named((cell.column, cell.test) for cell in cells)
+    if not found:
+        return None
+    correction, side, chosen = testing.correction, testing.alternative, testing.chosen
+    return Made(found, correction, side, chosen, testing.against)
 
 
 def _absent(block: Block, blocks: Iterable[Block]) -> tuple[str, ...]:
@@ -167,34 +198,48 @@ def _unranked(block: Block) -> Block:
     return replace(block, rows=tuple(rows))
 
 
-def _block(backbone: str, family: Sequence[Series], folds: Folds, shown: Columns) -> Block:
+def _block(backbone: str, family: Sequence[Series], source: Source, testing: Testing) -> Block:
     required = [_required(series, family) for series in family]
-    reasons = [
-        {seed: reason(series, seed, folds) for seed in seeds}
-        for series, seeds in zip(family, required, strict=True)
-    ]
-
-    def column(name: str) -> dict[int, Cell]:
-        candidates = {
-            position: Candidate(
-                sample(series.averages(folds, lambda run: shown.numbers(run).get(name))),
-                frozenset() if name in shown.unfilled else required[position],
-                series.trained,
-                reasons[position],
-                series.ids,
-            )
-            for position, series in enumerate(family)
-        }
-        return cells(shown.metric, name, candidates, family=backbone)
-
-    columns = [column(name) for name in shown.names]
-    rows = (
-        _row(
-            series, tuple(column[position] for column in columns), required[position], folds, shown
+    columns = [
+        cells(
+            source.columns.metric,
+            name,
+            {
+                place: _candidate(series, required[place], name, source, testing)
+                for place, series in enumerate(family)
+            },
+            testing,
+            family=backbone,
         )
-        for position, series in enumerate(family)
+        for name in source.columns.names
+    ]
+    rows = (
+        _row(series, tuple(column[place] for column in columns), required[place], source)
+        for place, series in enumerate(family)
     )
     return Block(backbone, tuple(rows))
+
+
+def _worst(cells: Sequence[Cell], shown: Columns) -> str | None:
+    means = {cell.column: cell.sample.mean for cell in cells if cell.column in shown.benchmarks}
+    merits = {name: shown.metric.merit(mean) for name, mean in means.items() if mean is not None}
+    return min(merits, key=merits.__getitem__, default=None)
+
+
+def _candidate(
+    series: Series, seeds: frozenset[int], column: str, source: Source, testing: Testing
+) -> Candidate:
+    return Candidate(
+        sample=sample(source.by_seed(series, column)),
+        seeds=frozenset() if column in source.columns.unfilled else seeds,
+        evidence=source.evidence(series, column),
+        interval=source.interval(series, column),
+        label=series.label,
+        trained=series.trained,
+        reasons={seed: reason(series, seed, source.folds) for seed in seeds},
+        runs=series.ids,
+        declared=bool(testing.against) and is_of(series.newest, testing.against),
+    )
 
 
 def _required(series: Series, family: Iterable[Series]) -> frozenset[int]:
@@ -206,7 +251,7 @@ def _required(series: Series, family: Iterable[Series]) -> frozenset[int]:
 
 
 def _row(
-    series: Series, cells: tuple[Cell, ...], seeds: frozenset[int], folds: Folds, shown: Columns
+    series: Series, cells: tuple[Cell, ...], seeds: frozenset[int], source: Source
 ) -> TableRow:
     newest = series.newest
     total = newest.total_parameters
@@ -217,7 +262,8 @@ def _row(
         trainable_percent=100 * newest.trainable_parameters / total if total else None,
         seeds=tuple(series.by_seed),
         cells=cells,
-        notes=notes(series, cells, seeds, folds, shown),
+        notes=notes(series, cells, seeds, source.folds, source.columns),
+        worst=_worst(cells, source.columns),
         costs=costs(series.runs),
         choice=series.choice,
         flags={run.run_id: run.flags for run in series.runs},

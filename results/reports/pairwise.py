@@ -1,17 +1,23 @@
 """A comparison of two methods as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import exp
 
+from results.analysis.evidence import Interval
 from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
 from results.analysis.series import unique
-from results.reports import prose
+from results.analysis.tests import named
+from results.reports import prose, testing
 from results.reports.markdown_table import markdown_table
 from results.reports.shown import AVERAGES
-from results.statistics.test import ALPHA, Undefined
+from results.statistics.equivalence import Equivalence
+from results.statistics.test import ALPHA, Test, Undefined
 
 INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
+WITHIN = f"{100 * (1 - 2 * ALPHA):g} % interval"
+
+Part = Callable[[Comparison, Sequence[Contrast]], Iterator[str]]
 
 
 def markdown(comparisons: Sequence[Comparison]) -> str:
@@ -22,18 +28,14 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
 
 def _section(one: Comparison) -> str:
     first, second = one.methods
-    interval = f"{INTERVAL} of the ratio" if one.metric.logarithm else INTERVAL
-    header = ["", first, second, "difference", interval, "p", "seeds"]
     benchmarks = [contrast for contrast in one.contrasts if contrast.column not in AVERAGES]
     # Averages over one benchmark would repeat its numbers.
     shown = one.contrasts if len(benchmarks) > 1 else benchmarks
-    rows = (_line(one.metric, contrast) for contrast in shown)
     lines = [
-        f"{first} minus {second} on {one.backbone}: {prose.subject(one.conditions)}, "
-        f"{prose.quantity(one.metric.title, one.folds)}.",
+        f"{first} minus {second}{one.backbone and f' on {one.backbone}'}: "
+        f"{prose.subject(one.conditions)}, {prose.quantity(one.metric.title, one.folds)}.",
         prose.marks(one.conditions),
-        markdown_table(header, rows, align="lrrrrrr"),
-        f"p: {prose.test(one.metric, brief=False)}.",
+        *(text for part in PARTS for text in part(one, shown)),
         *one.notes,
         *prose.several_signatures(one.signatures),
         prose.environment(one.conditions),
@@ -41,24 +43,188 @@ def _section(one: Comparison) -> str:
     return "\n\n".join(filter(None, lines))
 
 
-def _line(metric: Metric, contrast: Contrast) -> list[str]:
-    first, second = contrast.first, contrast.second
-    means = [prose.mean(metric, first), prose.mean(metric, second)]
-    seeds = f"{len(first.by_seed)}, {len(second.by_seed)}"
-    return [contrast.column, *means, *_difference(metric, contrast), seeds]
+def _over_seeds(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Show means, differences and the test that was chosen, or the default."""
+    header = ["", *one.methods, "difference", _interval_of(one.metric), "p", "effect"]
+    rows = [
+        [
+            contrast.column,
+            prose.mean(one.metric, contrast.first),
+            prose.mean(one.metric, contrast.second),
+            _points(one.metric, contrast.difference),
+            *_tested(one.metric, contrast.test),
+            _effect(contrast.test),
+            _detectable(one.metric, contrast.test),
+            f"{len(contrast.first.by_seed)}, {len(contrast.second.by_seed)}",
+        ]
+        for contrast in shown
+    ]
+    yield markdown_table([*header, "detectable", "seeds"], rows, align="lrrrrrrrr")
+    tests = {contrast.column: contrast.test for contrast in shown}
+    if made := named(tests.items()):
+        yield (
+            f"p ({'chosen' if one.chosen else 'default'}): {testing.listed(one.metric, made)}. It "
+            "is of this pair alone, not adjusted for others. Effect: the difference in SD (Hedges' "
+            "g). Detectable: what these numbers of seeds find with a power of 80 %."
+        )
+    yield from _impossible(tests)
+    yield from not_made("over seeds", tests)
 
 
-def _difference(metric: Metric, contrast: Contrast) -> tuple[str, str, str]:
-    value = contrast.difference
-    difference = "-" if value is None else f"{metric.points(value):+z.2f}"
-    test = contrast.test
+def _over_items(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Show what can be said of new items, where their verdicts are known."""
+    crossed = {contrast.column: contrast.crossed for contrast in shown}
+    items = {contrast.column: contrast.items for contrast in shown}
+    over_both, over_items = named(crossed.items()), named(items.items())
+    if over_both or over_items:
+        rows = [
+            [
+                contrast.column,
+                *_tested(one.metric, contrast.crossed),
+                *_tested(one.metric, contrast.items),
+                *_exchanged(contrast),
+            ]
+            for contrast in shown
+        ]
+        header = ["", "new seeds and items", "p", "new items alone", "p", "gained", "lost", "items"]
+        yield markdown_table(header, rows, align="lrrrrrrr")
+        first, second = one.methods
+        told = (testing.listed(one.metric, tests) for tests in (over_both, over_items))
+        yield (
+            f"{'. '.join(_capital(text) for text in told if text)}. Intervals are of "
+            f"{100 * (1 - ALPHA):g} %. Gained and lost are the items that {first} answers right in "
+            f"more, and in fewer, of its runs than {second}."
+        )
+    if over_items and all(len(c.first.by_seed) == len(c.second.by_seed) == 1 for c in shown):
+        yield testing.MODELS
+    yield from _impossible(items)
+    yield from not_made("new seeds and items", crossed)
+    yield from not_made("new items alone", items)
+
+
+def _spread(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Say how much of the spread of a run is due to seeds, and how much to items."""
+    contrast = next((c for c in shown if c.column in AVERAGES), shown[0])
+    for method, parts in zip(one.methods, contrast.components, strict=True):
+        if not isinstance(parts, Undefined):
+            seeds, items, rest = (
+                one.metric.written(part**0.5) for part in (parts.seeds, parts.items, parts.residual)
+            )
+            yield (
+                f"Spread of one run of {method} in {contrast.column}, as SD: {seeds} points by "
+                f"its seed, {items} by the items, {rest} by both together."
+            )
+
+
+def _means(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Show the interval of each mean, and where each method is worst."""
+    found = [interval for contrast in shown for interval in contrast.intervals if interval]
+    if found:
+        rows = [
+            [contrast.column, *(_around(one.metric, mean) for mean in contrast.intervals)]
+            for contrast in shown
+        ]
+        yield markdown_table(["mean", *one.methods], rows, align="lrr")
+        over = " and ".join(OVER[kind] for kind in OVER if any(i.over == kind for i in found))
+        yield f"{INTERVAL}s of the means: {over}."
+    means = {contrast.column: (contrast.first, contrast.second) for contrast in shown}
+    if len(means) > 1 and all(one.worst):
+        told = [
+            f"{method} {name} ({prose.mean(one.metric, means[name][place])})"
+            for place, (method, name) in enumerate(zip(one.methods, one.worst, strict=True))
+            if name
+        ]
+        yield f"Worst benchmark: {', '.join(told)}."
+
+
+def _within(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Show whether differences are smaller than the margin, if one was given."""
+    if all(contrast.equivalence is None for contrast in shown):
+        return
+    rows = [[contrast.column, *_equivalent(one.metric, contrast.equivalence)] for contrast in shown]
+    yield markdown_table(["", WITHIN, "p", "shown", "smallest margin"], rows, align="lrrlr")
+    yield (
+        "Equivalence: two one-sided tests at "
+        f"{ALPHA}, whether the difference is smaller than the margin. The smallest margin is the "
+        "one within which these numbers of seeds could show a difference of 0 to be. Where it is "
+        "not shown, the two may differ or not."
+    )
+    yield from not_made("equivalence", {c.column: c.equivalence for c in shown})
+
+
+def _equivalent(metric: Metric, found: Equivalence | Undefined | None) -> tuple[str, ...]:
+    if not isinstance(found, Equivalence):
+        return "-", "-", "-", "-"
+    told = f"{'' if found.equivalent else 'not '}within {metric.points(found.margin):g}"
+    least = metric.written(found.smallest_margin)
+    return _interval(metric, *found.interval), f"{found.p:.3g}", told, least
+
+
+def _around(metric: Metric, mean: Interval | None) -> str:
+    return f"{metric.written(mean.low)} to {metric.written(mean.high)}" if mean else "-"
+
+
+OVER = {"seeds": "over new training runs (t)", "items": "of one run, over new items (Wilson)"}
+
+PARTS: Sequence[Part] = (_over_seeds, _within, _over_items, _means, _spread)
+
+
+def _interval_of(metric: Metric) -> str:
+    return f"{INTERVAL} of the ratio" if metric.logarithm else INTERVAL
+
+
+def _tested(metric: Metric, test: Test | Undefined) -> tuple[str, str]:
+    """Write interval and p of a test."""
     if isinstance(test, Undefined):
-        return difference, "-", test.reason
+        return "-", "withheld" if test.withheld else "undefined"
     interval = _interval(metric, *test.interval) if test.interval else "-"
-    return difference, interval, f"{test.p:.3g}"
+    return interval, f"{test.p:.3g}"
 
 
 def _interval(metric: Metric, low: float, high: float) -> str:
     if metric.logarithm:  # a difference of logarithms is the logarithm of a ratio
         return f"{exp(low):.3f} to {exp(high):.3f}"
-    return f"{metric.points(low):+z.2f} to {metric.points(high):+z.2f}"
+    return f"{_points(metric, low)} to {_points(metric, high)}"
+
+
+def _points(metric: Metric, value: float | None) -> str:
+    return "-" if value is None else metric.written(value, "+")
+
+
+def _effect(test: Test | Undefined) -> str:
+    effect = None if isinstance(test, Undefined) else test.effect
+    return "-" if effect is None else f"{effect:+z.2f}"
+
+
+def _detectable(metric: Metric, test: Test | Undefined) -> str:
+    least = None if isinstance(test, Undefined) else test.detectable
+    if least is None:
+        return "-"
+    return f"{exp(least):.3f}" if metric.logarithm else metric.written(least)
+
+
+def _exchanged(contrast: Contrast) -> tuple[str, str, str]:
+    found = contrast.exchanged
+    return (f"{found.gained:,}", f"{found.lost:,}", f"{found.items:,}") if found else ("-",) * 3
+
+
+def _impossible(tests: Mapping[str, Test | Undefined]) -> Iterator[str]:
+    """Say which tests cannot find a difference, whatever the numbers are."""
+    for column, test in tests.items():
+        if isinstance(test, Test) and (why := testing.impossible(test)):
+            yield f"{column}: the {test.name} {why}."
+
+
+def not_made(what: str, tests: Mapping[str, object]) -> Iterator[str]:
+    """Say in which columns something is undefined or withheld, and why."""
+    found: dict[str, list[str]] = {}
+    for column, test in tests.items():
+        if isinstance(test, Undefined):
+            found.setdefault(str(test), []).append(column)
+    for why, columns in found.items():
+        where = "" if len(columns) == len(tests) else f" of {', '.join(columns)}"
+        yield f"{_capital(what)}{where}: {why}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -11,9 +11,9 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.reports import testing
 from results.reports.shown import AVERAGES
 from results.statistics.sample import Sample
-from results.statistics.seeds import welch
 from results.statistics.test import ALPHA, Undefined
 
 DAGGER = "†"
@@ -132,18 +132,10 @@ def harness(versions: Sequence[str]) -> str:
 def tests(table: Table) -> list[str]:
     """Explain the star, if there is one, and say which tests were not made."""
     cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
-    made = test(table.metric, brief=True)
-    star = f"*: p < {ALPHA} against the best other trained method ({made})."
+    star = f"*: better than every other trained method, the largest p < {ALPHA}, not adjusted."
     untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
-    return [star] * any(cell.significantly_best for cell in cells) + untested
-
-
-def test(metric: Metric, *, brief: bool) -> str:
-    """Name the test that is made of a metric."""
-    if brief:
-        return f"{welch.NAME} over seeds{' of logarithms' * metric.logarithm}, not adjusted"
-    number = "the logarithm of one number" if metric.logarithm else "one number"
-    return f"{welch.NAME} on {number} per seed, not adjusted for multiple comparisons"
+    starred = any(cell.significantly_best for cell in cells)
+    return [*[star] * starred, *testing.sentences(table), *untested]
 
 
 def of_rows(table: Table) -> list[str]:

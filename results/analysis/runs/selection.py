@@ -116,6 +116,22 @@ def is_of(run: Run, typed: str) -> bool:
     return all(field in actual and actual[field] == value for field, value in wanted.items())
 
 
+def require_finished(runs: Sequence[Run], *methods: str) -> None:
+    """Refuse methods that have no finished run.
+
+    Raises:
+        ResultsError: It names each, and the nearest that has.
+    """
+    finished = [run for run in runs if run.status == "finished"]
+    faults = [
+        unknown("method with finished runs", name, {run.method for run in finished})
+        for name in methods
+        if not any(is_of(run, name) for run in finished)
+    ]
+    if faults:
+        raise ResultsError("\n".join(faults))
+
+
 def _called(run: Run | Kind, names: Mapping[tuple[str, str], str]) -> set[str]:
     return {run.backbone, names[run.backbone_identity]}
 

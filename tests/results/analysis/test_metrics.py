@@ -13,6 +13,7 @@ from scipy.stats import ttest_ind
 from results.analysis.pairwise import compare
 from results.analysis.ranking import Cell
 from results.analysis.table import Table, tables
+from results.analysis.tests import Testing
 from results.record import POOLED, Run, Score
 from results.reports.formats import names, render
 from results.reports.pairwise import markdown
@@ -49,7 +50,7 @@ def first_row(table: Table) -> tuple[Cell, ...]:
 
 @pytest.fixture
 def both(runs: list[Run]) -> list[Table]:
-    return tables(runs)
+    return tables(runs, testing=Testing(test="welch"))
 
 
 def test_every_headline_metric_has_a_table_in_the_order_of_the_run(both: list[Table]) -> None:
@@ -109,7 +110,7 @@ def test_perplexity_is_printed_as_it_is_and_said_to_be_tested_on_the_logarithm(
     assert "multitask: perplexity per token of the answer, mean ± SD" in text
     assert "| **7.250 ± 0.354** " in text
     assert "Bold: best (lowest)" in text
-    assert "t-test over seeds of logarithms" in text
+    assert "t-test of logarithms, for new training runs" in text
 
 
 def test_bleu_is_tested_as_it_is_and_its_signature_is_told(both: list[Table]) -> None:
@@ -118,6 +119,9 @@ def test_bleu_is_tested_as_it_is_and_its_signature_is_told(both: list[Table]) ->
     assert "Bold: best;" in text
     assert "logarithm" not in text
     assert "Signature: tok:13a." in text
+
+
+WITHHELD = Undefined("scores of two signatures do not compare", withheld=True)
 
 
 def scored(make: Make, method: str, seed: int, value: float, signature: str, **facts: Any) -> Run:
@@ -142,7 +146,7 @@ def test_scores_of_two_signatures_are_neither_ranked_nor_tested(
     cells = [cell for row in table.blocks[0].rows for cell in row.cells]
     assert {cell.rank for cell in cells} == {None}
     assert {cell.significantly_best for cell in cells} == {False}
-    assert {cell.test for cell in cells} == {Undefined("scores of two signatures do not compare")}
+    assert {cell.test for cell in cells} == {WITHHELD}
     assert cells[0].sample.mean == 60.5
 
 
@@ -159,9 +163,7 @@ def test_a_comparison_over_two_signatures_has_no_p_and_says_why(
     of_two_signatures: list[Run],
 ) -> None:
     (one,) = compare(of_two_signatures, "hycam", "lora")
-    assert {contrast.test for contrast in one.contrasts} == {
-        Undefined("scores of two signatures do not compare")
-    }
+    assert {contrast.test for contrast in one.contrasts} == {WITHHELD}
     assert set(one.signatures) == {"tok:13a", "tok:intl"}
     assert "Scores of two signatures do not compare: tok:" in markdown([one])
 
@@ -200,7 +202,7 @@ def test_csv_and_json_name_the_metric_beside_every_number(both: list[Table]) -> 
 def test_two_methods_are_compared_in_every_metric_a_perplexity_by_its_ratio(
     runs: list[Run],
 ) -> None:
-    perplexity, bleu = compare(runs, "hycam", "lora")
+    perplexity, bleu = compare(runs, "hycam", "lora", testing=Testing(test="welch"))
     dolly = perplexity.contrasts[0]
     assert dolly.difference == pytest.approx(-2.0)
     logs = ttest_ind(np.log([7.0, 7.5]), np.log([9.0, 9.5]), equal_var=False)
@@ -210,7 +212,7 @@ def test_two_methods_are_compared_in_every_metric_a_perplexity_by_its_ratio(
     # Right of the difference, the interval is flush right below its heading of 26 characters.
     text = markdown([perplexity])
     assert "| 95 % interval of the ratio |" in text
-    assert f"-2.00 | {f'{low:.3f} to {high:.3f}':>26} |" in text
+    assert f"-2.000 | {f'{low:.3f} to {high:.3f}':>26} |" in text
     assert "ratio" not in markdown([bleu])
     # By hand: both variances 0.125, squared error 0.125, df 2, 97.5 % point 4.30265.
     assert "+11.00 | +9.48 to +12.52 |" in markdown([bleu])

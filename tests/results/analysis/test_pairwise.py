@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from results.analysis.pairwise import compare
+from results.analysis.tests import Testing
 from results.errors import ResultsError
 from results.record import Run
 from results.reports.pairwise import markdown
@@ -14,6 +15,9 @@ from results.reports.to_json import to_json
 from results.statistics.test import Test, Undefined
 
 Make = Callable[..., Run]
+
+
+WELCH = Testing(test="welch")
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def runs(make: Make) -> list[Run]:
 
 
 def test_two_methods_are_tested_against_each_other_whoever_else_is_best(runs: list[Run]) -> None:
-    (one,) = compare(runs, "dypam", "lora")
+    (one,) = compare(runs, "dypam", "lora", testing=WELCH)
     contrast = one.contrasts[0]
     # By hand: both variances 2e-4, squared error 2e-4, so t = 0.3 / sqrt(2e-4), df 2; there
     # p = 1 - t / sqrt(t^2 + 2), and the 97.5 % point is 4.30265.
@@ -78,18 +82,19 @@ def test_methods_that_never_met_are_refused(make: Make) -> None:
 
 
 def test_markdown_shows_points_interval_p_and_seeds(runs: list[Run]) -> None:
-    text = markdown(compare(runs, "dypam", "lora"))
-    assert "81.00 ± 1.41 | 51.00 ± 1.41 |     +30.00 | +23.92 to +36.08 | 0.00221 |  2, 2 |" in text
+    text = markdown(compare(runs, "dypam", "lora", testing=WELCH))
+    assert "81.00 ± 1.41 | 51.00 ± 1.41 |     +30.00 | +23.92 to +36.08 | 0.00221 |" in text
     assert "sample data" in text
-    assert "Welch's two-sided t-test" in text
-    assert "not adjusted for multiple comparisons" in text
+    assert "p (chosen): Welch's two-sided t-test, for new training runs on these items." in text
+    assert "of this pair alone, not adjusted" in text
 
 
 def test_one_seed_shows_the_difference_and_why_there_is_no_p(make: Make) -> None:
     runs = [make("dypam", correct={"gsm8k": 60}), make("lora", correct={"gsm8k": 45})]
     (one,) = compare(runs, "dypam", "lora")
-    assert one.contrasts[0].test == Undefined("one seed")
-    assert "+15.00 |             - | one seed |" in markdown([one])
+    assert one.contrasts[0].test == Undefined("one seed, and no verdicts of its items are stored")
+    assert "+15.00 |             - | undefined |" in markdown([one])
+    assert "Over seeds: undefined: one seed" in markdown([one])
 
 
 def test_a_missing_seed_is_told(runs: list[Run]) -> None:

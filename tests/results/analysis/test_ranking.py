@@ -6,20 +6,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
+from results.analysis.evidence import Evidence
+from results.analysis.family import Candidate
 from results.analysis.metrics import Metric, metric
-from results.analysis.ranking import Candidate, Cell, cells, ranks
+from results.analysis.ranking import Cell, cells, ranks
+from results.analysis.tests import DEFAULT, Testing
 from results.statistics.sample import sample
 from results.statistics.test import Test, Undefined
 
 ACCURACY, PERPLEXITY = metric("accuracy"), metric("perplexity")
 
 
-def ranked(numbers: dict[str, list[float]], of: Metric = ACCURACY) -> dict[str, Cell]:
+def ranked(
+    numbers: dict[str, list[float]], of: Metric = ACCURACY, testing: Testing = DEFAULT
+) -> dict[str, Cell]:
     """Rank methods by their numbers, of seeds 0, 1, 2 and so on."""
     samples = {method: sample(dict(enumerate(values))) for method, values in numbers.items()}
     seeds = frozenset(seed for one in samples.values() for seed in one.by_seed)
-    candidates = {method: Candidate(one, seeds) for method, one in samples.items()}
-    return cells(of, "gsm8k", candidates)
+    candidates = {
+        method: Candidate(
+            one,
+            seeds,
+            Evidence({seed: of.tested(number) for seed, number in one.by_seed.items()}),
+            label=method,
+            declared=method == testing.against,
+        )
+        for method, one in samples.items()
+    }
+    return cells(of, "gsm8k", candidates, testing)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +96,7 @@ def test_a_perplexity_is_tested_on_its_logarithm_and_starred_when_lower() -> Non
 
 
 def test_the_highest_perplexity_is_never_starred() -> None:
-    worst = ranked({"a": [7.0, 7.1], "b": [30.0, 31.0]}, PERPLEXITY)["b"]
+    worst = ranked({"a": [7.0, 7.1, 7.2], "b": [30.0, 31.0, 32.0]}, PERPLEXITY)["b"]
     assert isinstance(worst.test, Test)
     assert worst.test.significant
     assert not worst.significantly_best
@@ -91,8 +105,9 @@ def test_the_highest_perplexity_is_never_starred() -> None:
 @pytest.mark.parametrize(
     ("accuracies", "reason"),
     [
-        ({"a": [0.8], "b": [0.5]}, "one seed"),
-        ({"a": [0.8, 0.8], "b": [0.5, 0.5]}, "no spread over seeds"),
+        ({"a": [0.8], "b": [0.5]}, "one seed, and no verdicts of its items are stored"),
+        ({"a": [0.8, 0.9], "b": [0.5, 0.6]}, "two seeds, and a test over seeds needs three"),
+        ({"a": [0.8] * 3, "b": [0.5] * 3}, "no spread over seeds"),
         ({"a": [0.80, 0.81, 0.82], "b": [0.50, 0.51]}, "seeds are missing"),
         ({"a": [0.80, 0.81], "b": [0.50, 0.51], "c": [0.1, 0.2, 0.3]}, "seeds are missing"),
         ({"a": [0.80, 0.81], "b": []}, "no other method"),
@@ -103,5 +118,5 @@ def test_a_test_that_cannot_be_made_is_withheld_with_its_reason(
     accuracies: dict[str, list[float]], reason: str
 ) -> None:
     best = ranked(accuracies)["a"]
-    assert best.test == Undefined(reason)
+    assert best.test == Undefined(reason, withheld=reason == "seeds are missing")
     assert not best.significantly_best
