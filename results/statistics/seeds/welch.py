@@ -3,7 +3,9 @@
     t = (mean_a - mean_b) / sqrt(s_a^2 / n_a + s_b^2 / n_b)
 
 Welch, 1947. The generalization of "Student's" problem when several different population variances
-are involved. The degrees of freedom are those of Welch and Satterthwaite.
+are involved. The degrees of freedom are those of Welch and Satterthwaite. With 3 to 10 seeds it
+finds a difference of equal methods in 3 to 5 % of cases; in up to 10 % where their numbers are
+skewed and those of one spread three times as far.
 """
 
 from collections.abc import Collection, Mapping
