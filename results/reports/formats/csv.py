@@ -76,6 +76,13 @@ def _what(cell: Cell) -> dict[str, Any]:
         "complete": cell.complete,
         "missing": "; ".join(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         "rank": cell.rank,
+        "low": cell.interval.low if cell.interval else None,
+        "high": cell.interval.high if cell.interval else None,
+        "first_rank": cell.ranks.first if cell.ranks else None,
+        "last_rank": cell.ranks.last if cell.ranks else None,
+        "rival": cell.rival,
+        "test": cell.test.name if isinstance(cell.test, Test) else "",
         "p": cell.test.p if isinstance(cell.test, Test) else None,
+        "p_adjusted": cell.test.adjusted if isinstance(cell.test, Test) else None,
         "no_test": cell.test.reason if isinstance(cell.test, Undefined) else "",
     }
