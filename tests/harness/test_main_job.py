@@ -115,13 +115,13 @@ def test_a_dry_run_lists_the_runs_seed_by_seed_and_writes_nothing(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["latex", "markdown", "csv", "json"])
+@pytest.mark.parametrize("name", ["latex", "html", "markdown", "csv", "json"])
 def test_tables_answer_from_the_store_in_every_format(
     name: str, harness: Command, place: Path
 ) -> None:
     table = harness(place, "table", "--tasks", "math", "--format", name)
     assert table.returncode == 0
-    titled = ("DyPAM", "LoRA", "GSM8K") if name == "latex" else ("dypam", "lora", "gsm8k")
+    titled = ("DyPAM", "LoRA", "GSM8K") if name in ("latex", "html") else ("dypam", "lora", "gsm8k")
     for words in (*titled, "SAMPLE DATA"):
         assert words in table.stdout
 

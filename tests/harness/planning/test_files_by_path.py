@@ -65,11 +65,11 @@ def test_a_run_of_two_files_reaches_its_table_by_their_names(
     done = program(tmp_path, *grid)
     assert done.returncode == 0, done.stderr
     assert "| tiny     | tanh_lora[r=8] |" in done.stdout
-    assert done.stdout.startswith("zoo, protocol")
+    assert done.stdout.startswith("zoo: accuracy in percent")
 
     paper = program(tmp_path, "table", "--format", "latex").stdout
     assert "Tanh LoRA (r=8)" in paper
-    assert r"\caption{Zoo, protocol" in paper
+    assert r"\caption{Zoo: accuracy in percent" in paper
 
     (run,) = (tmp_path / "runs").iterdir()
     (mine / "ranks.py").write_text(RANKS.replace("4", "2"))
@@ -248,7 +248,7 @@ def test_own_benchmarks_train_together_on_a_file_of_the_users(
     grid = ("run", "--methods", "lora", "--tasks", "my/zoo.py,my/farm.py", *SHORT)
     done = program(tmp_path, *grid, "--train-data", "rows.json")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("farm+zoo, protocol")
+    assert done.stdout.startswith("farm+zoo: accuracy in percent")
     assert "trained on rows.json, a file of the user's" in done.stdout
 
 

@@ -63,11 +63,13 @@ def test_a_grid_of_several_groups_that_diverges_prints_a_table_of_each_with_the_
     done = program(tmp_path, *grid)
     assert done.returncode == 1
     titles = [line for line in done.stdout.splitlines() if "no run finished" in line]
-    assert [title.partition(",")[0] for title in titles] == ["math", "commonsense"]
+    assert [title.partition(":")[0] for title in titles] == ["math", "commonsense"]
     assert done.stdout.count("diverged |") == 2
     assert done.stdout.count("seed 2333 diverged: step 2: the loss is nan") == 2
     stored = harness(tmp_path, "table", "--tasks", "math")
-    assert stored.stdout.strip() in done.stdout
+    text, _, command = stored.stdout.strip().rpartition("\nCommand: ")
+    assert text in done.stdout
+    assert command == "harness table --tasks math"
 
 
 def test_history_and_show_give_status_and_reason(place: Path, harness: Command) -> None:
