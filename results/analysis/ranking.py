@@ -35,7 +35,9 @@ class Cell:
     """1 is the best, equals share a rank; None without a number, or with nothing to rank against.
     """
     significantly_best: bool
-    """Whether it ranks first and is better than every other trained method, at the level ALPHA."""
+    """Whether it ranks first and is better than every other trained method, at the level ALPHA.
+
+    A star is a claim on methods: tests over items alone earn none unless one was asked for."""
     test: Test | Undefined
     """Of this method minus its rival, on the logarithm if the metric says so."""
     missing: Mapping[int, str] = field(default_factory=dict)
@@ -66,19 +68,20 @@ def cells(
     means = {key: one.sample.mean for key, one in candidates.items() if one.sample.mean is not None}
     ranked = ranks(metric, means) if len(means) > 1 else {}
     pairs = tested(metric, candidates, testing, family)
-    sets = {} if testing.against else rank_sets_of(metric, pairs)
+    models = not testing.test and _of_models(pairs)
+    sets = {} if testing.against or models else rank_sets_of(metric, pairs)
     made = {}
     for key, own in candidates.items():
         rival = _rival(metric, key, candidates, testing)
         everyone = _against_all(metric, key, own, pairs, testing)
-        best = ranked.get(key) == 1 and isinstance(everyone, float) and everyone < ALPHA
+        beats_all = isinstance(everyone, float) and everyone < ALPHA
         test = rival if isinstance(rival, Undefined) else pairs[key, rival]
         made[key] = Cell(
             column=column,
             sample=own.sample,
             complete=own.complete,
             rank=ranked.get(key),
-            significantly_best=best,
+            significantly_best=ranked.get(key) == 1 and beats_all and not models,
             test=test,
             missing={
                 seed: own.reasons.get(seed, "")
@@ -92,6 +95,11 @@ def cells(
             ranks=sets.get(key),
         )
     return made
+
+
+def _of_models(pairs: Pairs[Key]) -> bool:
+    """Tell whether the tests are over items alone, and so of trained models."""
+    return any(isinstance(test, Test) and test.claim == "items" for test in pairs.values())
 
 
 def _equivalence(

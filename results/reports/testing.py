@@ -19,7 +19,8 @@ CLAIMS: dict[Claim, str] = {
 }
 """What a test generalises to."""
 
-MODELS = "With one seed, a test compares two trained models, not two methods."
+MODELS = "With one seed, a test compares two trained models, not two methods"
+NO_STAR = ": no star and no rank is drawn from it"
 
 CORRECTIONS = {
     "holm": "adjusted by Holm",
@@ -45,8 +46,13 @@ def sentences(table: Table) -> list[str]:
             *_ranks(block, table.columns),
         )
     ]
-    models = [MODELS] if len(table.seeds) == 1 else []
-    return [sentence(table.metric, table.tests), *models, *told]
+    return [sentence(table.metric, table.tests), *_models(table), *told]
+
+
+def _models(table: Table) -> Iterator[str]:
+    if len(table.seeds) == 1:
+        cells = (cell for block in table.blocks for row in block.rows for cell in row.cells)
+        yield f"{MODELS}{'' if any(cell.ranks for cell in cells) else NO_STAR}."
 
 
 def sentence(metric: Metric, made: Made) -> str:

@@ -72,7 +72,22 @@ def test_with_one_seed_a_table_tests_items_and_says_what_that_compares(stored: S
     assert macro.name == "paired sign-flip permutation"
     assert {gsm8k.claim, macro.claim} == {"items"}
     text = render([table], "markdown")
-    assert "With one seed, a test compares two trained models, not two methods." in text
+    assert "With one seed, a test compares two trained models, not two methods" in text
+
+
+def test_one_run_of_each_earns_neither_star_nor_ranks_unless_the_test_was_asked_for(
+    stored: Stored,
+) -> None:
+    for method, bits in (("a", FIRST), ("b", SECOND), ("c", [0] * 100)):
+        stored.add(method, {"gsm8k": bits})
+    for testing, starred in ((stored.testing(), False), (stored.testing(test="mcnemar"), True)):
+        (table,) = tables(stored.runs, testing=testing)
+        text = render([table], "markdown")
+        assert ("no star and no rank" in text) != starred
+        best = table.blocks[0].rows[0].cells[0]
+        assert isinstance(best.test, Test)
+        assert best.test.significant
+        assert (best.rank, best.significantly_best, bool(best.ranks)) == (1, starred, starred)
 
 
 def test_of_items_that_share_a_passage_signs_are_permuted_by_passage(stored: Stored) -> None:
