@@ -8,7 +8,17 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 
 import sys
 
-from benchmarks import cascade, counting, extraction, main_job, memory, methods, reading, store
+from benchmarks import (
+    cascade,
+    counting,
+    extraction,
+    main_job,
+    memory,
+    methods,
+    reading,
+    statistics,
+    store,
+)
 from benchmarks.gpu import command
 from benchmarks.validity import page
 
@@ -19,6 +29,7 @@ PARTS = {
     "main-job": main_job.report,
     "reading": reading.report,
     "store": store.report,
+    "statistics": statistics.report,
     "counting": counting.report,
     "extraction": extraction.report,
 }

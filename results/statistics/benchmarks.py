@@ -12,14 +12,14 @@ several pairs.
 """
 
 from collections.abc import Mapping
-from math import isfinite
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from results.statistics.items.verdicts import DIGITS, Floats
-from results.statistics.test import Alternative, Test, Undefined
+from results.statistics.sample import finite
+from results.statistics.test import SIDED, Alternative, Test, Undefined
 
 
 def wilcoxon(
@@ -34,7 +34,7 @@ def wilcoxon(
     """
     if a.keys() != b.keys():
         return Undefined("other benchmarks", withheld=True)
-    if not all(isfinite(score) for score in (*a.values(), *b.values())):
+    if not finite([*a.values(), *b.values()]):
         return Undefined("the score of a benchmark is not finite")
     every = [round(a[name] - b[name], DIGITS) for name in a]
     apart = np.array([d for d in every if d])
@@ -42,7 +42,7 @@ def wilcoxon(
         return Undefined("no benchmark tells the two apart")
     sides = 2 if alternative == "two-sided" else 1
     return Test(
-        name="Wilcoxon's signed-rank test",
+        name=f"Wilcoxon's {SIDED[alternative]} signed-rank test",
         claim="benchmarks",
         difference=fmean(every),
         interval=None,

@@ -28,7 +28,7 @@ items is var(beta_a - beta_b) + var_ea / S_a + var_eb / S_b, so the difference o
 Welch's variance and that of the paired items, less the residuals, which both of them hold. A
 bracket that comes out negative is taken for 0. The degrees of freedom are those of Satterthwaite,
 1946: the square of the variance over the sum of the squares of the terms (as they are before that),
-each over its own: n - 1, S - 1 and (S - 1)(n - 1).
+each over its own: n - 1, S - 1 and (S - 1)(n - 1); they are 1 at least.
 
 Clusters take the place of items where items share a passage (`Items.deviations`). Of a macro
 average over B benchmarks, the parts of items and residuals are summed over the benchmarks with
@@ -38,11 +38,12 @@ weights 1 / B^2; a run answers all benchmarks, so s^2 is taken of the macro aver
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
+from results.statistics.estimate import Estimate
 from results.statistics.items.verdicts import (
     Answers,
     Average,
@@ -52,9 +53,9 @@ from results.statistics.items.verdicts import (
     unusable,
 )
 from results.statistics.sample import SAME
-from results.statistics.test import ALPHA, Alternative, Test, Undefined
+from results.statistics.test import Alternative, Test, Undefined
 
-NAME = "crossed variance components of seeds and items"
+NAME = "{} t-test by crossed variance components of seeds and items"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Components:
     @property
     def error(self) -> float:
         """The standard error of the mean over these seeds, for new seeds and new items."""
-        return float(np.sqrt(self.items + (self.seeds + self.residual) / self.n[0]))
+        return sqrt(self.items + (self.seeds + self.residual) / self.n[0])
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,10 @@ def _of_pair(
     if max(one.score + one.residuals.sum() for one in (a, b)) < SAME**2:
         return Undefined("no spread over seeds")
     variance, df = _variance(a, b)
-    return _test(a, b, variance, df, alternative)
+    if variance < SAME**2:
+        return Undefined("no spread over seeds and items")
+    estimate = Estimate(a.mean - b.mean, sqrt(variance), df)
+    return estimate.test(NAME, "seeds and items", (a.n, b.n), alternative)
 
 
 def _variance(a: _Summary, b: _Summary) -> tuple[float, float]:
@@ -179,27 +183,4 @@ def _variance(a: _Summary, b: _Summary) -> tuple[float, float]:
         (one.score**2 + (one.residuals**2 / (one.units - 1)).sum()) / (one.n - 1) for one in (a, b)
     )
     variance = float(items.sum()) + seeds
-    return variance, float(variance**2 / squares)
-
-
-def _test(
-    a: _Summary, b: _Summary, variance: float, df: float, alternative: Alternative
-) -> Test | Undefined:
-    if variance < SAME**2:
-        return Undefined("no spread over seeds and items")
-    error = variance**0.5
-    difference = a.mean - b.mean
-    t = difference / error
-    margin = float(stdtrit(df, 1 - ALPHA / 2)) * error
-    two_sided = alternative == "two-sided"
-    return Test(
-        name=NAME,
-        claim="seeds and items",
-        difference=difference,
-        interval=(difference - margin, difference + margin),
-        p=2 * float(stdtr(df, -abs(t))) if two_sided else float(stdtr(df, -t)),
-        n=(a.n, b.n),
-        statistic=t,
-        df=df,
-        alternative=alternative,
-    )
+    return variance, max(1.0, float(variance**2 / squares))

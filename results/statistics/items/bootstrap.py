@@ -22,7 +22,7 @@ from results.statistics.items.verdicts import (
     fault,
     strata,
 )
-from results.statistics.test import Alternative, Test, Undefined
+from results.statistics.test import SIDED, Alternative, Test, Undefined
 
 FEW = 50
 """Of fewer units the interval is too narrow: at 30, of normal noise, 6.4 % of them miss."""
@@ -98,7 +98,7 @@ def _test(
     p, smallest = around_zero(drawn, alternative)
     few = min(len(one) for one in held) < FEW
     return Test(
-        name="paired bootstrap" + f" (too narrow below {FEW} items)" * few,
+        name=f"paired {SIDED[alternative]} bootstrap" + f" (too narrow below {FEW} items)" * few,
         claim="items",
         difference=seen,
         interval=percentiles(drawn),

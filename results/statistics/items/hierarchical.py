@@ -13,7 +13,7 @@ import numpy as np
 from results.statistics.items.bootstrap import no_spread
 from results.statistics.items.drawn import DRAWS, around_zero, generator, percentiles, resample
 from results.statistics.items.verdicts import Answers, Average, Floats, Items, fault, strata
-from results.statistics.test import Alternative, Test, Undefined
+from results.statistics.test import SIDED, Alternative, Test, Undefined
 
 FEW = 10
 """Of fewer seeds the interval is too narrow."""
@@ -61,9 +61,10 @@ def _test(held: list[Floats], seeds: tuple[int, int], alternative: Alternative) 
     averages = np.mean([one[:, :-1] / one[:, -1:] for one in scores], axis=0)
     drawn: Floats = (weights * averages).sum(axis=1)
     seen = np.mean([one[:, :-1].sum(axis=0) / one[:, -1].sum() for one in held], axis=0)
+    narrow = f" (too narrow below {FEW} seeds)" * (min(seeds) < FEW)
     p, smallest = around_zero(drawn, alternative)
     return Test(
-        name="hierarchical bootstrap" + f" (too narrow below {FEW} seeds)" * (min(seeds) < FEW),
+        name=f"hierarchical {SIDED[alternative]} bootstrap" + narrow,
         claim="seeds and items",
         difference=float(seen[: seeds[0]].mean() - seen[seeds[0] :].mean()),
         interval=percentiles(drawn),

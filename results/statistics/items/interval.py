@@ -1,10 +1,11 @@
 """The interval of an average over new items: a t interval, with benchmarks as strata."""
 
-import numpy as np
-from scipy.special import stdtrit
+from math import sqrt
 
+import numpy as np
+
+from results.statistics.estimate import Estimate
 from results.statistics.items.verdicts import Items
-from results.statistics.test import ALPHA
 
 
 def interval(parts: list[Items]) -> tuple[float, float] | None:
@@ -23,5 +24,4 @@ def interval(parts: list[Items]) -> tuple[float, float] | None:
         variance**2 / (part.units - 1) for variance, part in zip(variances, parts, strict=True)
     )
     middle = float(np.mean([part.means[0] for part in parts]))
-    half = float(stdtrit(df, 1 - ALPHA / 2)) * float(np.sqrt(variances.sum()))
-    return middle - half, middle + half
+    return Estimate(middle, sqrt(variances.sum()), float(df)).interval()

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import bdtr, ndtri
 
 from results.statistics.items.verdicts import Answers, Average, fault, strata
-from results.statistics.test import ALPHA, Alternative, Test, Undefined
+from results.statistics.test import ALPHA, SIDED, Alternative, Test, Undefined
 
 
 def mcnemar(
@@ -55,7 +55,7 @@ def _test(b: int, c: int, n: int, alternative: Alternative) -> Test | Undefined:
     # P(X <= c) is the p of "the first is right more often": X >= b is c or fewer for the second.
     fewer = c if alternative == "greater" else min(b, c)
     return Test(
-        name="McNemar's exact test",
+        name=f"McNemar's exact {SIDED[alternative]} test",
         claim="items",
         difference=(b - c) / n,
         interval=_interval(b, c, n),

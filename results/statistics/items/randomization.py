@@ -14,7 +14,7 @@ import numpy as np
 from results.statistics.items.bootstrap import Score, bootstrap_of, difference_of, side_by_side
 from results.statistics.items.drawn import chunks, generator, p_value
 from results.statistics.items.verdicts import Answers, Average, Floats, fault, strata
-from results.statistics.test import Alternative, Test, Undefined
+from results.statistics.test import SIDED, Alternative, Test, Undefined
 
 EXACT = 16
 """Of so many segments at most, all swaps are made."""
@@ -51,7 +51,7 @@ def randomization(
     of_items = bootstrap_of(score, a, b, average)
     p, smallest = _p(every, seen, sum(map(len, changes)), alternative)
     return Test(
-        name="paired approximate randomisation",
+        name=f"paired {SIDED[alternative]} approximate randomisation",
         claim="items",
         difference=seen,
         interval=of_items.interval if isinstance(of_items, Test) else None,

@@ -26,7 +26,7 @@ from results.statistics.items.verdicts import (
     differences,
     fault,
 )
-from results.statistics.test import Alternative, Test, Undefined
+from results.statistics.test import SIDED, Alternative, Test, Undefined
 
 EXACT = 2**16
 """So many outcomes at most are counted in full."""
@@ -49,7 +49,7 @@ def sign_flip(
     n = sum(part.values.size for part in parts)
     p, smallest = _p(moved, alternative)
     return Test(
-        name="paired sign-flip permutation",
+        name=f"paired {SIDED[alternative]} sign-flip permutation",
         claim="items",
         difference=float(moved.sum()),
         interval=interval(parts),

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from results.statistics.sample import LARGEST
 from results.statistics.test import Undefined
 
 Average = Literal["micro", "macro"]
@@ -107,7 +108,7 @@ def unusable(answers: Answers) -> Undefined | None:
         return Undefined("no items")
     if len({one.seeds for one in every}) > 1:
         return Undefined("a seed lacks a benchmark", withheld=True)
-    if not all(np.isfinite(one.values).all() for one in every):
+    if not all((np.abs(one.values) < LARGEST).all() for one in every):
         return Undefined("the score of an item is not finite")
     return None
 

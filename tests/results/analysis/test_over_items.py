@@ -69,7 +69,7 @@ def test_with_one_seed_a_table_tests_items_and_says_what_that_compares(stored: S
     assert micro.p == pytest.approx(expected)
     assert aqua == Undefined("no item tells the two apart")
     assert isinstance(macro, Test)
-    assert macro.name == "paired sign-flip permutation"
+    assert macro.name == "paired two-sided sign-flip permutation"
     assert {gsm8k.claim, macro.claim} == {"items"}
     text = render([table], "markdown")
     assert "With one seed, a test compares two trained models, not two methods" in text
@@ -97,7 +97,7 @@ def test_of_items_that_share_a_passage_signs_are_permuted_by_passage(stored: Sto
     (table,) = tables(stored.runs, testing=stored.testing())
     test = table.blocks[0].rows[0].cells[0].test
     assert isinstance(test, Test)
-    assert test.name == "paired sign-flip permutation"
+    assert test.name == "paired two-sided sign-flip permutation"
 
 
 def test_models_that_were_asked_other_items_are_not_tested(stored: Stored) -> None:

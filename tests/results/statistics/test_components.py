@@ -84,7 +84,7 @@ def derived(a: Table, b: Table) -> tuple[Fraction, Fraction]:
         seeds, _, residual = (square / n / s for square in mean_squares(table))
         variance += max(Fraction(0), seeds - residual)
         squares += seeds**2 / (s - 1) + residual**2 / ((s - 1) * (n - 1))
-    return variance, variance**2 / squares if squares else Fraction(0)
+    return variance, max(Fraction(1), variance**2 / squares) if squares else Fraction(0)
 
 
 def test_the_difference_of_two_methods_follows_from_the_mean_squares() -> None:
@@ -212,6 +212,15 @@ def test_the_estimated_variance_is_right_on_average() -> None:
     # Negative seed components are taken for 0, so a little above; four standard errors below.
     error = np.std(squares) / len(squares) ** 0.5
     assert expected - 4 * error < np.mean(squares) < 1.1 * expected
+
+
+def test_less_than_one_degree_of_freedom_is_taken_for_one() -> None:
+    # d is 0, 0, -1/2: by 2 and 3, 1/36. Of b MS_seeds and MS_residual are 1/6, so by 6 both are
+    # 1/36 and cancel out. df = (1/36)^2 / ((1/36)^2 (1/2 + 1 + 1/2)) = 1/2.
+    result = crossed({"x": items([[0, 0, 0], [0, 0, 0]])}, {"x": items([[0, 0, 0], [0, 0, 1]])})
+    assert isinstance(result, Test)
+    assert result.error == pytest.approx(1 / 6)
+    assert result.df == 1
 
 
 ONE_SEED = items([[1, 0, 1]])

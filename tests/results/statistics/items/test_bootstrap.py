@@ -144,10 +144,10 @@ def test_of_few_seeds_or_items_the_name_says_that_it_is_too_narrow() -> None:
         return [one.name for one in results if isinstance(one, Test)]
 
     assert named(9, 49) == [
-        "paired bootstrap (too narrow below 50 items)",
-        "hierarchical bootstrap (too narrow below 10 seeds)",
+        "paired two-sided bootstrap (too narrow below 50 items)",
+        "hierarchical two-sided bootstrap (too narrow below 10 seeds)",
     ]
-    assert named(10, 50) == ["paired bootstrap", "hierarchical bootstrap"]
+    assert named(10, 50) == ["paired two-sided bootstrap", "hierarchical two-sided bootstrap"]
 
 
 def test_the_hierarchical_interval_of_many_seeds_is_that_of_the_components() -> None:
