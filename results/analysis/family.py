@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from results.analysis.evidence import Evidence, Interval
 from results.analysis.metrics import Metric
@@ -11,13 +11,12 @@ from results.analysis.tests import Testing, made
 from results.statistics.multiplicity import adjust, every_one
 from results.statistics.rank_sets import rank_sets, top_band
 from results.statistics.sample import Sample
-from results.statistics.test import Test, Undefined
+from results.statistics.test import ALPHA, Test, Undefined
 
 Key = TypeVar("Key", bound=Hashable)
 MISSING = Undefined("seeds are missing", withheld=True)
 
-Pairs = dict[tuple[Key, Key], Test | Undefined]
-"""Of each pair the test of the first minus the second; both orders of a pair are there."""
+Pair = tuple[Key, Key]
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,29 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Family(Generic[Key]):
+    """Tests that are read together, such as those of a column on one backbone."""
+
+    name: str
+    tests: Mapping[Pair[Key], Test | Undefined]
+    """Of the first of a pair minus the second; each pair is there in one order."""
+    adjusted: Mapping[Pair[Key], float]
+    """The p of each test that was made, adjusted for the others; empty if none was."""
+
+    def test(self, first: Key, second: Key) -> Test | Undefined:
+        """Give the test of the first minus the second, with its adjusted p if it has one."""
+        if (first, second) in self.tests:
+            return self._adjusted((first, second))
+        return opposite(self._adjusted((second, first)))
+
+    def _adjusted(self, pair: Pair[Key]) -> Test | Undefined:
+        test = self.tests[pair]
+        if isinstance(test, Undefined):
+            return test
+        return replace(test, adjusted=self.adjusted.get(pair), family=self.name)
+
+
+@dataclass(frozen=True)
 class Ranks:
     """The ranks that a method may have, as far as the tests tell."""
 
@@ -59,7 +81,7 @@ class Ranks:
 
 def tested(
     metric: Metric, candidates: Mapping[Key, Candidate], testing: Testing, family: str
-) -> Pairs[Key]:
+) -> Family[Key]:
     """Test pairs of trained methods, and adjust every p for the others.
 
     All pairs, or those of the declared method, of which there are none if there is no such method.
@@ -69,8 +91,7 @@ def tested(
     }
     pairs = [pair for pair in combinations(present, 2) if _wanted(pair, candidates, testing)]
     found = {(a, b): _test(metric, present[a], present[b], testing) for a, b in pairs}
-    adjusted = _adjusted(found, testing, family)
-    return adjusted | {(b, a): opposite(test) for (a, b), test in adjusted.items()}
+    return Family(family, found, _adjusted(found, testing))
 
 
 def opposite(test: Test | Undefined) -> Test | Undefined:
@@ -87,40 +108,48 @@ def opposite(test: Test | Undefined) -> Test | Undefined:
     )
 
 
-def better(metric: Metric, test: Test | Undefined | None) -> bool:
-    """Tell whether the first is significantly better, by the adjusted p."""
-    return isinstance(test, Test) and test.significant and metric.merit(test.difference) > 0
-
-
-def against_all(metric: Metric, key: Key, pairs: Pairs[Key]) -> float | Undefined | None:
+def against_all(metric: Metric, key: Key, family: Family[Key]) -> float | Undefined | None:
     """Give the p of "better than every other": the largest of its unadjusted ones.
 
     1 if it is not better than one of them; None without any other.
     """
-    tests = [test for (first, _), test in pairs.items() if first == key]
-    undefined = [test for test in tests if isinstance(test, Undefined)]
+    tests = {pair: test for pair, test in family.tests.items() if key in pair}
+    undefined = [test for test in tests.values() if isinstance(test, Undefined)]
     if undefined or not tests:
         return undefined[0] if undefined else None
-    made = [test for test in tests if isinstance(test, Test)]
-    if any(metric.merit(test.difference) <= 0 for test in made):
+    made = {pair: test for pair, test in tests.items() if isinstance(test, Test)}
+    if any(_winner(metric, pair, test) != key for pair, test in made.items()):
         return 1.0
-    return every_one([test.p for test in made])
+    return every_one([test.p for test in made.values()])
 
 
-def rank_sets_of(metric: Metric, pairs: Pairs[Key]) -> dict[Key, Ranks]:
+def rank_sets_of(metric: Metric, family: Family[Key]) -> dict[Key, Ranks]:
     """Give the ranks that each method may have, as far as tests of all pairs tell.
 
     A pair that was not tested is not told apart; a method without any test has no ranks.
     """
-    keys = list(dict.fromkeys(first for first, _ in pairs))
-    found = rank_sets([[better(metric, pairs.get((a, b))) for b in keys] for a in keys])
+    keys = list(dict.fromkeys(key for pair in family.tests for key in pair))
+    made = {pair: test for pair, test in family.tests.items() if isinstance(test, Test)}
+    won = {
+        (_winner(metric, pair, test), key)
+        for pair, test in made.items()
+        if family.adjusted.get(pair, test.p) < ALPHA
+        for key in pair
+    }
+    found = rank_sets([[a != b and (a, b) in won for b in keys] for a in keys])
     top = top_band(found)
-    told = {key for pair, test in pairs.items() if isinstance(test, Test) for key in pair}
+    told = {key for pair in made for key in pair}
     return {
         key: Ranks(*ends, place in top)
         for place, (key, ends) in enumerate(zip(keys, found, strict=True))
         if key in told
     }
+
+
+def _winner(metric: Metric, pair: Pair[Key], test: Test) -> Key | None:
+    """Tell which of two is better on average, as far as their test goes; None if they are equal."""
+    merit = metric.merit(test.difference)
+    return pair[merit < 0] if merit else None
 
 
 def _wanted(pair: tuple[Key, Key], candidates: Mapping[Key, Candidate], testing: Testing) -> bool:
@@ -139,12 +168,10 @@ def _test(metric: Metric, a: Candidate, b: Candidate, testing: Testing) -> Test 
     return opposite(test) if turned else test
 
 
-def _adjusted(found: Pairs[Key], testing: Testing, family: str) -> Pairs[Key]:
-    tests = {pair: test for pair, test in found.items() if isinstance(test, Test)}
+def _adjusted(
+    found: Mapping[Pair[Key], Test | Undefined], testing: Testing
+) -> dict[Pair[Key], float]:
+    ps = {pair: test.p for pair, test in found.items() if isinstance(test, Test)}
     if testing.correction == "none":
-        return found | {pair: replace(test, family=family) for pair, test in tests.items()}
-    ps = adjust([test.p for test in tests.values()], testing.correction)
-    return found | {
-        pair: replace(test, adjusted=p, family=family)
-        for (pair, test), p in zip(tests.items(), ps, strict=True)
-    }
+        return {}
+    return dict(zip(ps, adjust(list(ps.values()), testing.correction), strict=True))

@@ -8,7 +8,7 @@ from results.analysis.evidence import Interval
 from results.analysis.family import (
     MISSING,
     Candidate,
-    Pairs,
+    Family,
     Ranks,
     against_all,
     rank_sets_of,
@@ -67,15 +67,15 @@ def cells(
     """Rank and test the methods of one column; `family` is that of the tests."""
     means = {key: one.sample.mean for key, one in candidates.items() if one.sample.mean is not None}
     ranked = ranks(metric, means) if len(means) > 1 else {}
-    pairs = tested(metric, candidates, testing, family)
-    models = not testing.test and _of_models(pairs)
-    sets = {} if testing.against or models else rank_sets_of(metric, pairs)
+    tests = tested(metric, candidates, testing, family)
+    models = not testing.test and _of_models(tests)
+    sets = {} if testing.against or models else rank_sets_of(metric, tests)
     made = {}
     for key, own in candidates.items():
         rival = _rival(metric, key, candidates, testing)
-        everyone = _against_all(metric, key, own, pairs, testing)
+        everyone = _against_all(metric, key, own, tests, testing)
         beats_all = isinstance(everyone, float) and everyone < ALPHA
-        test = rival if isinstance(rival, Undefined) else pairs[key, rival]
+        test = rival if isinstance(rival, Undefined) else tests.test(key, rival)
         made[key] = Cell(
             column=column,
             sample=own.sample,
@@ -97,9 +97,9 @@ def cells(
     return made
 
 
-def _of_models(pairs: Pairs[Key]) -> bool:
+def _of_models(family: Family[Key]) -> bool:
     """Tell whether the tests are over items alone, and so of trained models."""
-    return any(isinstance(test, Test) and test.claim == "items" for test in pairs.values())
+    return any(isinstance(test, Test) and test.claim == "items" for test in family.tests.values())
 
 
 def _equivalence(
@@ -156,6 +156,6 @@ def _rival(
 
 
 def _against_all(
-    metric: Metric, key: Key, own: Candidate, pairs: Pairs[Key], testing: Testing
+    metric: Metric, key: Key, own: Candidate, tests: Family[Key], testing: Testing
 ) -> float | Undefined | None:
-    return None if testing.against and not own.declared else against_all(metric, key, pairs)
+    return None if testing.against and not own.declared else against_all(metric, key, tests)

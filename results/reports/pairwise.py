@@ -12,6 +12,7 @@ from results.reports import prose, testing
 from results.reports.markdown_table import markdown_table
 from results.reports.shown import AVERAGES
 from results.statistics.equivalence import Equivalence
+from results.statistics.power import detectable
 from results.statistics.test import ALPHA, Test, Undefined
 
 INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
@@ -197,7 +198,7 @@ def _effect(test: Test | Undefined) -> str:
 
 
 def _detectable(metric: Metric, test: Test | Undefined) -> str:
-    least = None if isinstance(test, Undefined) else test.detectable
+    least = None if isinstance(test, Undefined) else detectable(test)
     if least is None:
         return "-"
     return f"{exp(least):.3f}" if metric.logarithm else metric.written(least)

@@ -5,6 +5,9 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from results.statistics.power import detectable
+from results.statistics.test import Test
+
 
 def to_json(value: Any) -> str:
     """Write frozen values, or lists of them, as indented JSON.
@@ -30,4 +33,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     # Not asdict, which copies all that is below.
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    plain = {field.name: getattr(value, field.name) for field in fields(value)}
+    return plain | {"detectable": detectable(value)} if isinstance(value, Test) else plain

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 # Not scipy.stats, which takes longer to import than all the rest of a report takes.
 from scipy.special import stdtr, stdtrit
 
-from results.statistics.power import noncentrality
 from results.statistics.test import ALPHA, SIDED, Alternative, Claim, Test
 
 
@@ -30,7 +29,14 @@ class Estimate:
         one_sided = alternative == "greater"
         return float(stdtr(self.df, -t) if one_sided else 2 * stdtr(self.df, -abs(t)))
 
-    def test(self, name: str, claim: Claim, n: tuple[int, int], alternative: Alternative) -> Test:
+    def test(
+        self,
+        name: str,
+        claim: Claim,
+        n: tuple[int, int],
+        alternative: Alternative,
+        effect: float | None = None,
+    ) -> Test:
         """Test the difference; "{}" in the name is where "two-sided" or "one-sided" goes."""
         return Test(
             name=name.format(SIDED[alternative]),
@@ -42,7 +48,6 @@ class Estimate:
             statistic=self.difference / self.error,
             df=self.df,
             alternative=alternative,
-            # Below one degree of freedom the distribution is too wide for SciPy to invert.
-            detectable=noncentrality(self.df, alternative) * self.error if self.df >= 1 else None,
+            effect=effect,
             error=self.error,
         )

@@ -8,7 +8,7 @@ from math import exp, sqrt
 
 from scipy.special import gammaln, nctdtr, nctdtrinc, stdtrit
 
-from results.statistics.test import ALPHA, Alternative
+from results.statistics.test import ALPHA, Alternative, Test
 
 POWER = 0.8
 """The power with which a detectable difference is found."""
@@ -26,6 +26,17 @@ def noncentrality(df: float, alternative: Alternative = "two-sided", level: floa
     (3.2009, 2.7268)
     """
     return float(nctdtrinc(df, 1 - POWER, critical(df, alternative, level)))
+
+
+def detectable(test: Test) -> float | None:
+    """Give the smallest difference that is found with POWER at the n and spread of a t-test.
+
+    Other tests have no standard error, and below one degree of freedom the distribution is too wide
+    for SciPy to invert.
+    """
+    if test.error is None or test.df is None or test.df < 1:
+        return None
+    return noncentrality(test.df, test.alternative) * test.error
 
 
 def power(

@@ -45,8 +45,6 @@ class Test:
     """The smallest p that samples of these sizes can give: 0.10 of a permutation of 3 and 3."""
     effect: float | None = None
     """The difference in units of the spread, corrected for small samples (Hedges' g)."""
-    detectable: float | None = None
-    """The smallest difference that is found with a power of 80 % at this n and spread."""
     adjusted: float | None = None
     """p adjusted for the other tests of the family; None if it was not."""
     error: float | None = None

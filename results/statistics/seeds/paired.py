@@ -54,11 +54,9 @@ def of_pairs(
         return Undefined("no spread of the differences")
     sd = sqrt(variance(differences))
     estimate = Estimate(fmean(differences), sd * sqrt(factor), len(pairs) - 1)
-    return replace(
-        estimate.test(name, claim, (len(pairs), len(pairs)), alternative),
-        effect=hedges(estimate.difference, sd, estimate.df),
-        correlation=_correlation(first, second),
-    )
+    effect = hedges(estimate.difference, sd, estimate.df)
+    test = estimate.test(name, claim, (len(pairs), len(pairs)), alternative, effect)
+    return replace(test, correlation=_correlation(first, second))
 
 
 def _correlation(a: Sequence[float], b: Sequence[float]) -> float | None:

@@ -9,7 +9,8 @@ skewed and those of one spread three times as far.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from statistics import fmean
 
@@ -38,25 +39,48 @@ def welch(
     >>> welch([0.5, 0.5], [0.25, 0.25])
     Undefined(reason='no spread over seeds', withheld=False)
     """
-    a, b = (one.values() if isinstance(one, Mapping) else one for one in (a, b))
-    if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a spread needs two
+    one, other = _summary(tuple(_numbers(a))), _summary(tuple(_numbers(b)))
+    if min(one.n, other.n) < 2:  # noqa: PLR2004 - a spread needs two
         return Undefined("one seed")
-    if not finite([*a, *b]):
+    if not (one.finite and other.finite):
         return Undefined("a score is not finite")
-    if constant(a) and constant(b):
+    if one.constant and other.constant:
         # The formula would divide by zero, or by rounding noise, and call anything significant.
         return Undefined("no spread over seeds")
-    return _welch(a, b, alternative)
+    return _welch(one, other, alternative)
 
 
-def _welch(a: Collection[float], b: Collection[float], alternative: Alternative) -> Test:
-    n, variances = (len(a), len(b)), (variance(a), variance(b))
-    squares = [one / size for one, size in zip(variances, n, strict=True)]
-    error = sqrt(sum(squares))
-    shares = [square / sum(squares) for square in squares]
-    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, n, strict=True))
-    estimate = Estimate(fmean(a) - fmean(b), error, df)
-    weighted = sum(one * (size - 1) for one, size in zip(variances, n, strict=True))
-    pooled = sqrt(weighted / (sum(n) - 2))
-    test = estimate.test("Welch's {} t-test", "seeds", n, alternative)
-    return replace(test, effect=hedges(estimate.difference, pooled, sum(n) - 2))
+@dataclass(frozen=True)
+class _Summary:
+    """What the test needs of a sample; without a finite spread, the zeros are not looked at."""
+
+    n: int
+    finite: bool
+    constant: bool = True
+    mean: float = 0.0
+    variance: float = 0.0
+
+
+def _numbers(sample: Mapping[int, float] | Collection[float]) -> Collection[float]:
+    return sample.values() if isinstance(sample, Mapping) else sample
+
+
+# In a table, each method is tested against all others.
+@lru_cache(maxsize=1024)
+def _summary(values: tuple[float, ...]) -> _Summary:
+    n = len(values)
+    if n < 2 or not finite(values):  # noqa: PLR2004 - a spread needs two
+        return _Summary(n, finite(values))
+    return _Summary(n, True, constant(values), fmean(values), variance(values))
+
+
+def _welch(a: _Summary, b: _Summary, alternative: Alternative) -> Test:
+    squares = a.variance / a.n, b.variance / b.n
+    square = sum(squares)
+    df = 1 / sum(
+        (one / square) ** 2 / (sample.n - 1) for one, sample in zip(squares, (a, b), strict=True)
+    )
+    estimate = Estimate(a.mean - b.mean, sqrt(square), df)
+    pooled = sqrt((a.variance * (a.n - 1) + b.variance * (b.n - 1)) / (a.n + b.n - 2))
+    effect = hedges(estimate.difference, pooled, a.n + b.n - 2)
+    return estimate.test("Welch's {} t-test", "seeds", (a.n, b.n), alternative, effect)

@@ -4,6 +4,7 @@ import pytest
 from scipy.stats import t as student
 
 from results.statistics.estimate import Estimate
+from results.statistics.power import detectable
 
 
 def test_tails_far_out_keep_their_digits() -> None:
@@ -17,7 +18,7 @@ def test_tails_far_out_keep_their_digits() -> None:
 def test_below_one_degree_of_freedom_there_is_a_p_and_no_detectable_difference(df: float) -> None:
     test = Estimate(2.0, 1.0, df).test("t", "seeds and items", (2, 2), "two-sided")
     assert test.p == pytest.approx(2 * student.sf(2.0, df))
-    assert test.detectable is None
+    assert detectable(test) is None
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, ttest_rel
 
+from results.statistics.power import detectable
 from results.statistics.seeds.paired import paired
 from results.statistics.test import Alternative, Test, Undefined
 
@@ -89,7 +90,7 @@ def test_five_seeds_detect_the_published_multiple_of_the_sd_of_their_differences
     # Differences 0, 1, 2, 3, 4 have the variance 10 / 4.
     result = made([(float(i), 0.0) for i in range(5)])
     assert isinstance(result, Test)
-    assert result.detectable == pytest.approx(1.68 * sqrt(2.5), abs=0.005 * sqrt(2.5))
+    assert detectable(result) == pytest.approx(1.68 * sqrt(2.5), abs=0.005 * sqrt(2.5))
 
 
 def test_a_method_without_spread_has_no_correlation() -> None:
