@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import inf
 from typing import TypedDict, Unpack
 
 from harness.commands.published import with_published
@@ -181,7 +182,13 @@ def asked(
     one_sided: bool = False,
     margin: float | None = None,
 ) -> Testing:
-    """Put together which tests a user asked for."""
+    """Put together which tests a user asked for.
+
+    Raises:
+        UserError: The margin is not above 0.
+    """
+    if margin is not None:
+        _require_points("margin", margin)
     return Testing(
         test=test,
         correction=correction,
@@ -204,7 +211,7 @@ def _two(option: str, typed: str) -> tuple[str, str] | None:
     match split_names(typed):
         case []:
             return None
-        case [first, second]:
+        case [first, second] if first != second:
             return first, second
     raise UserError(
         f"--{option} {typed!r} does not name two {option}. Please give one for each side, "
@@ -218,14 +225,18 @@ def plan(store_place: str, tasks: str | None, delta: float, methods: str) -> Rep
     Raises:
         UserError: The difference is not above 0, or no trained method has finished runs.
     """
-    if not delta > 0:
-        raise UserError(f"--delta {delta:g}: please give a difference above 0, in points.")
+    _require_points("delta", delta)
     names = list(map(without_path, split_names(methods)))
     runs = _runs(store_place, tasks)
     plans = planning.plan(runs, names, delta, _in_store(DEFAULT, store_place))
     if not plans:
         raise UserError(f"No trained method has finished runs in {store_place}.")
     return Report(planning_report.markdown(plans), plans)
+
+
+def _require_points(option: str, points: float) -> None:
+    if not 0 < points < inf:
+        raise UserError(f"--{option} {points:g}: please give a difference above 0, in points.")
 
 
 def history(

@@ -18,6 +18,9 @@ from results.statistics.test import ALPHA, Test, Undefined
 INTERVAL = f"{100 * (1 - ALPHA):g} % interval"
 WITHIN = f"{100 * (1 - 2 * ALPHA):g} % interval"
 
+SMALL = 0.001
+"""Below it a p says no more: how normal the noise is decides its digits."""
+
 Part = Callable[[Comparison, Sequence[Contrast]], Iterator[str]]
 
 
@@ -112,8 +115,9 @@ def _spread(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
                 one.metric.written(part**0.5) for part in (parts.seeds, parts.items, parts.residual)
             )
             yield (
-                f"Spread of one run of {method} in {contrast.column}, as SD: {seeds} points by "
-                f"its seed, {items} by the items, {rest} by both together."
+                f"Spread of one run of {method} in {contrast.column}, as SD: {seeds} since some "
+                f"seeds do better on all items alike, {items} since other items could be asked, "
+                f"{rest} since each seed gets other items right."
             )
 
 
@@ -158,7 +162,7 @@ def _equivalent(metric: Metric, found: Equivalence | Undefined | None) -> tuple[
         return "-", "-", "-", "-"
     told = f"{'' if found.equivalent else 'not '}within {metric.points(found.margin):g}"
     least = metric.written(found.smallest_margin)
-    return _interval(metric, *found.interval), f"{found.p:.3g}", told, least
+    return _interval(metric, *found.interval), _p(found.p), told, least
 
 
 def _around(metric: Metric, mean: Interval | None) -> str:
@@ -179,7 +183,11 @@ def _tested(metric: Metric, test: Test | Undefined) -> tuple[str, str]:
     if isinstance(test, Undefined):
         return "-", "withheld" if test.withheld else "undefined"
     interval = _interval(metric, *test.interval) if test.interval else "-"
-    return interval, f"{test.p:.3g}"
+    return interval, _p(test.p)
+
+
+def _p(p: float) -> str:
+    return f"{p:.3g}" if p >= SMALL else f"< {SMALL}"
 
 
 def _interval(metric: Metric, low: float, high: float) -> str:
@@ -213,7 +221,7 @@ def _impossible(tests: Mapping[str, Test | Undefined]) -> Iterator[str]:
     """Say which tests cannot find a difference, whatever the numbers are."""
     for column, test in tests.items():
         if isinstance(test, Test) and (why := testing.impossible(test)):
-            yield f"{column}: the {test.name} {why}."
+            yield f"{column}: {test.name} {why}."
 
 
 def not_made(what: str, tests: Mapping[str, object]) -> Iterator[str]:

@@ -25,7 +25,7 @@ NO_STAR = ": no star and no rank is drawn from it"
 CORRECTIONS = {
     "holm": "adjusted by Holm",
     "bh": "adjusted by Benjamini and Hochberg",
-    "none": "not adjusted",
+    "none": "without adjustment",
 }
 
 FEWEST = 3
@@ -42,7 +42,7 @@ def sentences(table: Table) -> list[str]:
         for block in table.blocks
         for said in (
             *_impossible(block, table.tests),
-            *_equivalent(table.metric, block, table.columns),
+            *_equivalent(table.metric, block, table.columns, table.tests),
             *_ranks(block, table.columns),
         )
     ]
@@ -76,17 +76,22 @@ def listed(metric: Metric, tests: Sequence[Named]) -> str:
 
 
 def impossible(test: Test) -> str:
-    """Say that samples of these sizes can give no p below ALPHA; nothing if they can.
+    """Say that samples like these can give no p below ALPHA; nothing if they can.
 
     >>> from results.statistics.test import Test
     >>> impossible(Test("permutation", "seeds", 0.1, None, 0.1, (3, 3), smallest_p=0.1))
     'cannot reach p < 0.05 with n = 3 (smallest 0.1)'
+    >>> impossible(Test("McNemar", "items", 0.1, None, 0.5, (20, 20), smallest_p=0.5))
+    'cannot reach p < 0.05, as too few of 20 items tell the two apart (smallest 0.5)'
     """
     return "" if test.possible else f"{_reach(test)} (smallest {test.smallest_p:.2g})"
 
 
 def _reach(test: Test) -> str:
-    return f"cannot reach p < {ALPHA} with n = {' and '.join(map(str, dict.fromkeys(test.n)))}"
+    n = " and ".join(map(str, dict.fromkeys(test.n)))
+    if "seeds" in test.claim:
+        return f"cannot reach p < {ALPHA} with n = {n}"
+    return f"cannot reach p < {ALPHA}, as too few of {n} {test.claim} tell the two apart"
 
 
 def _impossible(block: Block, made: Made) -> Iterator[str]:
@@ -99,7 +104,7 @@ def _impossible(block: Block, made: Made) -> Iterator[str]:
     for why, columns in found.items():
         if why:
             everywhere = len(columns) == len(block.rows[0].cells)
-            yield f"{'all columns' if everywhere else ', '.join(columns)}: the test {why}."
+            yield f"the test of {'all columns' if everywhere else ', '.join(columns)} {why}."
 
 
 def _hopeless(test: Test, methods: int, made: Made) -> str:
@@ -126,7 +131,7 @@ def _ranks(block: Block, columns: Sequence[str]) -> Iterator[str]:
     yield f"possible ranks in {column}: {listed}; top band: {top}.{_wide(found)}"
 
 
-def _equivalent(metric: Metric, block: Block, columns: Sequence[str]) -> Iterator[str]:
+def _equivalent(metric: Metric, block: Block, columns: Sequence[str], made: Made) -> Iterator[str]:
     """Say which pairs are shown to differ by less than the margin in the first average."""
     column = _first_average(columns)
     cells = [(row.label, row.cells[columns.index(column)]) for row in block.rows]
@@ -143,7 +148,7 @@ def _equivalent(metric: Metric, block: Block, columns: Sequence[str]) -> Iterato
     least = min(one.smallest_margin for one in tests)
     yield (
         f"differences smaller than {metric.points(tests[0].margin):g} in {column} (two one-sided "
-        f"tests at {ALPHA}, each method and its rival) are shown for "
+        f"tests at {ALPHA}, each method and {made.declared or 'the best other one'}) are shown for "
         f"{', '.join(shown) or 'none'}; the smallest margin that could be shown is "
         f"{metric.written(least)}."
     )

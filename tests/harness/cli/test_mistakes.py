@@ -188,6 +188,27 @@ def test_a_name_that_no_run_has_is_refused_with_the_nearest(
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "table --margin 0",
+        "table --margin nan",
+        "compare lora dypam --margin -1",
+        "seeds plan --delta 0",
+        "seeds plan --delta inf",
+    ],
+)
+def test_a_difference_that_is_not_above_0_is_refused(
+    command: str, harness: Command, stored: Path
+) -> None:
+    assert "a difference above 0, in points" in refused(harness, stored, *command.split())
+
+
+def test_one_backbone_named_twice_is_refused(harness: Command, stored: Path) -> None:
+    message = refused(harness, stored, "compare", "lora", "--backbones", "tiny,tiny")
+    assert "does not name two backbones" in message
+
+
+@pytest.mark.parametrize(
     "command", ["history --tasks my/math.py", "history --method my/lora.py", "history --tasks math"]
 )
 def test_a_reading_command_takes_the_path_that_run_takes_for_its_name(

@@ -207,3 +207,23 @@ def test_the_test_of_texts_swaps_them_and_scores_them_anew(make: Make) -> None:
     # Of 2^6 ways to swap, two are as extreme: all and none.
     assert (test.difference, test.p) == (pytest.approx(-1.0), pytest.approx(2 / 64))
     assert one.contrasts[0].exchanged is None
+
+
+def test_a_test_that_few_items_decide_says_so_and_not_that_there_are_few(stored: Stored) -> None:
+    # Only two of 100 items tell the two apart: the smallest two-sided p is 2 / 2^2.
+    stored.add("a", {"gsm8k": FIRST})
+    stored.add("b", {"gsm8k": [*FIRST[:58], 0, 0, *FIRST[60:]]})
+    text = render(tables(stored.runs, testing=stored.testing()), "markdown")
+    why = "cannot reach p < 0.05, as too few of 100 items tell the two apart (smallest 0.5)."
+    assert f"The test of all columns {why}" in text
+    (one,) = compare(stored.runs, "a", "b", testing=stored.testing())
+    assert f"McNemar's exact two-sided test {why}" in markdown([one])
+
+
+def test_a_p_that_is_nearly_0_is_printed_as_below_a_thousandth(stored: Stored) -> None:
+    stored.add("a", {"gsm8k": [1] * 90 + [0] * 10})
+    stored.add("b", {"gsm8k": [0] * 90 + [1] * 10})
+    (one,) = compare(stored.runs, "a", "b", testing=stored.testing())
+    assert isinstance(one.contrasts[0].items, Test)
+    assert 0 < one.contrasts[0].items.p < 1e-9
+    assert "| < 0.001 |" in markdown([one])
