@@ -118,13 +118,14 @@ def _tables(
     choose = choices.get("choose")
     if choose not in (None, *CRITERIA):
         raise UserError(unknown("choice", choose, CRITERIA))
+    testing = _in_store(choices.get("testing", DEFAULT), store_place)
     made = (
         tables(
             part.runs,
             clean=choices.get("clean", False),
             own_recipes=choices.get("own_recipes", False),
             choose=choose is not None,
-            testing=_in_store(choices.get("testing", DEFAULT), store_place),
+            testing=replace(testing, against=testing.against or part.declared),
         )
         for part in layouts.parts(layout, _runs(store_place, tasks))
     )

@@ -1,12 +1,12 @@
 """The notes below a sheet: five lines at most, the most important first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from results.analysis.series import unique
 from results.analysis.table import Table
-from results.reports import prose
+from results.reports import prose, testing
 
 About = Literal["data", "tests", "conditions", "methods", "command", "flags"]
 
@@ -23,6 +23,8 @@ class Note:
 
     about: About
     text: str
+    short: str | None = None
+    """What stands in its place where there is no room for it; None if it may be left out then."""
 
 
 def notes(tables: Sequence[Table], command: str) -> tuple[Note, ...]:
@@ -32,7 +34,26 @@ def notes(tables: Sequence[Table], command: str) -> tuple[Note, ...]:
         tables: As they are shown, with titles in place of names.
         command: Makes the sheet again; empty if that is not known.
     """
-    return tuple(Note(about, text) for about, text in _sentences(tables, command) if text)
+    return tuple(note for note in dict.fromkeys(_all(tables, command)) if note.text)
+
+
+def fitted(
+    found: Sequence[Note], fits: Callable[[Sequence[str], Sequence[Note]], bool]
+) -> tuple[list[str], list[Note]]:
+    """Give the texts that fit, the first notes first, and the notes that do not stand in full.
+
+    `fits` is asked with texts, and with the notes that these leave out or shorten.
+    """
+    kept = {n: note.short for n, note in enumerate(found) if note.short is not None}
+    for n, note in enumerate(found):
+        tried = kept | {n: note.text}
+        if fits([tried[one] for one in sorted(tried)], _without(found, tried)):
+            kept = tried
+    return [kept[one] for one in sorted(kept)], _without(found, kept)
+
+
+def _without(found: Sequence[Note], kept: Mapping[int, str]) -> list[Note]:
+    return [note for n, note in enumerate(found) if kept.get(n) != note.text]
 
 
 def lines(found: Sequence[Note]) -> list[str]:
@@ -41,29 +62,34 @@ def lines(found: Sequence[Note]) -> list[str]:
     >>> lines([Note("methods", "x" * 3), Note("methods", "y" * 600), Note("data", "SAMPLE")])[1:]
     ['xxx 1 more: --format json.']
     """
-    by_line = ([note.text for note in found if note.about == about] for about in LINES)
-    return [_line(texts) for texts in by_line if texts]
+    by_line = ([note for note in found if note.about == about] for about in LINES)
+    return [_line(of_line) for of_line in by_line if of_line]
 
 
-def _sentences(tables: Sequence[Table], command: str) -> Iterator[tuple[About, str]]:
+def _all(tables: Sequence[Table], command: str) -> Iterator[Note]:
     first = tables[0]
-    yield "data", prose.marks(first.conditions)
+    marks = prose.marks(first.conditions)
+    yield Note("data", marks, short=marks)
+    for table in tables:
+        if table.tests:
+            models = len(table.seeds) == 1
+            text = testing.sentence(table.metric, table.tests, models=models)
+            yield Note("tests", text, short=testing.brief(table.tests, models=models))
+    for table in tables:
+        yield Note("tests", prose.star(table))
     for text in unique(map(prose.tests, tables)):
-        yield "tests", text
-    yield "conditions", prose.protocol(first.conditions)
-    yield "conditions", prose.stack(first.conditions)
+        yield Note("tests", text)
+    yield Note("conditions", prose.protocol(first.conditions))
+    yield Note("conditions", prose.stack(first.conditions))
     for text in unique(map(prose.of_rows, tables)):
-        yield "methods", text
+        yield Note("methods", text)
     for text in unique(map(prose.of_scores, tables)):
-        yield "methods", text
-    yield "command", f"Command: {command}" if command else ""
-    yield "conditions", prose.harness(first.harness)
+        yield Note("methods", text)
+    yield Note("command", f"Command: {command}" if command else "")
+    yield Note("conditions", prose.harness(first.harness))
 
 
-def _line(texts: Sequence[str]) -> str:
-    """Join texts as far as they fit, the first in any case, and count the others."""
-    kept = [
-        text for n, text in enumerate(texts, 1) if not n - 1 or len(" ".join(texts[:n])) <= MOST
-    ]
-    left = len(texts) - len(kept)
-    return " ".join([*kept, *[f"{left} more: --format json."] * bool(left)])
+def _line(found: Sequence[Note]) -> str:
+    """Join notes as far as they fit, the first in any case, and count the others."""
+    kept, left = fitted(found, lambda texts, _: len(texts) == 1 or len(" ".join(texts)) <= MOST)
+    return " ".join([*kept, *[f"{len(left)} more: --format json."] * bool(left)])

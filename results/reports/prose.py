@@ -9,6 +9,7 @@ from results.analysis.metrics import NOTHING, Metric, metric
 from results.analysis.notes import NO_SCORE
 from results.analysis.ranking import Cell
 from results.analysis.runs.recipes import written
+from results.analysis.runs.variants import full
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.reports import testing
@@ -17,6 +18,8 @@ from results.statistics.sample import Sample
 from results.statistics.test import ALPHA, Undefined
 
 DAGGER = "†"
+PUBLISHED = "‡"
+"""Behind the name of a row that a paper prints."""
 DIGITS = 8
 """Of the id of an environment; JSON and CSV have all."""
 CLEAN = "clean: without test rows that are found in the training set after normalisation."
@@ -129,13 +132,21 @@ def harness(versions: Sequence[str]) -> str:
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
+def star(table: Table) -> str:
+    """Explain the star; nothing if there is none."""
+    rows = [row for block in table.blocks for row in block.rows]
+    if not any(cell.significantly_best for row in rows for cell in row.cells):
+        return ""
+    declared = table.tests.declared if table.tests else ""
+    ablation = {full(row.method) for row in rows} == {declared}
+    others = "variant" if ablation else "other trained method"
+    return f"*: better than every {others}, the largest p < {ALPHA}, not adjusted."
+
+
 def tests(table: Table) -> list[str]:
-    """Explain the star, if there is one, and say which tests were not made."""
-    cells = [cell for block in table.blocks for row in block.rows for cell in row.cells]
-    star = f"*: better than every other trained method, the largest p < {ALPHA}, not adjusted."
+    """Say what the tests leave open, and which were not made."""
     untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
-    starred = any(cell.significantly_best for cell in cells)
-    return [*[star] * starred, *testing.sentences(table), *untested]
+    return [*testing.sentences(table), *untested]
 
 
 def of_rows(table: Table) -> list[str]:

@@ -72,8 +72,8 @@ class Sheet:
 
     def told(self, second: str) -> list[Note]:
         """List the notes with a legend; `second` is how a format shows the second best."""
-        first = [note for note in self.notes if note.about == "data"]
-        rest = [note for note in self.notes if note.about != "data"]
+        first = [note for note in self.notes if note.short is not None]
+        rest = [note for note in self.notes if note.short is None]
         return [*first, *self._legend(second), *rest]
 
     def _legend(self, second: str) -> list[Note]:

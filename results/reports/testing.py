@@ -28,16 +28,21 @@ CORRECTIONS = {
     "none": "without adjustment",
 }
 
+BRIEF = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
+
 FEWEST = 3
 """Methods from which ranks say more than the star of the best."""
 
+MANY = 8
+"""Methods above which the ranks of each are left to JSON."""
+
 
 def sentences(table: Table) -> list[str]:
-    """Say all that a reader of a table needs to know of its tests; nothing if none was made."""
+    """Say what the tests of a table found and could not find; nothing if none was made."""
     if not table.tests:
         return []
     several = len(table.blocks) > 1
-    told = [
+    return [
         f"{block.backbone}, {said}" if several else said[0].upper() + said[1:]
         for block in table.blocks
         for said in (
@@ -46,23 +51,29 @@ def sentences(table: Table) -> list[str]:
             *_ranks(block, table.columns),
         )
     ]
-    return [sentence(table.metric, table.tests), *_models(table), *told]
 
 
-def _models(table: Table) -> Iterator[str]:
-    if len(table.seeds) == 1:
-        cells = (cell for block in table.blocks for row in block.rows for cell in row.cells)
-        yield f"{MODELS}{'' if any(cell.ranks for cell in cells) else NO_STAR}."
+def sentence(metric: Metric, made: Made, *, models: bool) -> str:
+    """Say which tests were made, whether by default, what they speak of, and what was adjusted.
 
-
-def sentence(metric: Metric, made: Made) -> str:
-    """Say which tests were made, whether by default, what they speak of, and what was adjusted."""
+    `models` says whether they compare trained models, of one seed each.
+    """
     how = "chosen for this table" if made.chosen else "default"
     family = f"{made.declared} against each other one" if made.declared else "all pairs"
+    of_models = f" {MODELS}{'' if made.chosen else NO_STAR}." * models
     return (
         f"Test ({how}): {listed(metric, made.named)}; {family}, {CORRECTIONS[made.correction]} "
-        "within a column and backbone."
+        f"within a column and backbone.{of_models}"
     )
+
+
+def brief(made: Made, *, models: bool) -> str:
+    """Say the same in a line or two of a narrow column."""
+    how = "chosen" if made.chosen else "default"
+    tests = ", ".join(dict.fromkeys(test.name for test in made.named))
+    family = f"{made.declared} against each" if made.declared else "all pairs"
+    of_models = "; of trained models, not methods" * models
+    return f"Test ({how}): {tests}; {family} in a column, {BRIEF[made.correction]}{of_models}."
 
 
 def listed(metric: Metric, tests: Sequence[Named]) -> str:
@@ -123,12 +134,25 @@ def _ranks(block: Block, columns: Sequence[str]) -> Iterator[str]:
     for row in block.rows:
         if ranks := row.cells[place].ranks:
             found.setdefault(ranks, []).append(row.label)
-    if sum(map(len, found.values())) < FEWEST:
+    methods = sum(map(len, found.values()))
+    if methods < FEWEST:
         return
     sets = sorted(found, key=lambda one: (one.first, one.last))
+    if methods > MANY:
+        yield f"top band in {column} (possibly the best): {_top(found)}.{_wide(found)}"
+        return
     listed = "; ".join(f"{_set(one)}: {', '.join(found[one])}" for one in sets)
     top = ", ".join(label for one in sets if one.top_band for label in found[one])
     yield f"possible ranks in {column}: {listed}; top band: {top}.{_wide(found)}"
+
+
+def _top(found: Mapping[Ranks, Sequence[str]]) -> str:
+    """Name the methods of the top band, or those that are not in it, whichever are fewer."""
+    top = [label for one, labels in found.items() if one.top_band for label in labels]
+    rest = [label for one, labels in found.items() if not one.top_band for label in labels]
+    if len(top) <= len(rest):
+        return ", ".join(top)
+    return f"all but {', '.join(rest)}" if rest else f"all {len(top)} methods"
 
 
 def _equivalent(metric: Metric, block: Block, columns: Sequence[str], made: Made) -> Iterator[str]:

@@ -30,7 +30,11 @@ def parts(runs: Sequence[Run]) -> list[Part]:
             "No method has runs in full and as a variant, such as `rosa` and `rosa:roae-only`.\n"
             "  `harness methods NAME` lists the variants of a method."
         )
-    return [Part(own, name) for name, own in found.items()]
+    return [Part(own, name if _finished(name, own) else "") for name, own in found.items()]
+
+
+def _finished(method: str, runs: Sequence[Run]) -> bool:
+    return any(run.status == "finished" and without_recipe(run.method) == method for run in runs)
 
 
 def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:

@@ -1,9 +1,10 @@
 """The notes below a table: five lines at most, the rest in comments of the source."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from results.reports.formats.latex.text import escaped, width
-from results.reports.notes import Note
+from results.reports.notes import Note, fitted
 from results.reports.sheet import Sheet
 
 SIZE = 7
@@ -16,22 +17,20 @@ def notes(sheet: Sheet, flags: Sequence[str], room: float) -> tuple[str, list[st
     """Give the paragraph of notes that fits, and the sentences that do not."""
     told = sheet.told("underlined")
     told += [Note("flags", f"Flags: {'; '.join(flags)}.")] if flags else []
-    written = [(note.about, escaped(note.text)) for note in told]
-    kept: list[str] = []
-    left: list[tuple[str, str]] = []
-    for number, (about, sentence) in enumerate(written, 1):
-        # What follows may be left as well.
-        fits = _lines([*kept, sentence, _more([*left, *written[number:]])], room) <= MOST_LINES
-        if fits:
-            kept.append(sentence)
-        else:
-            left.append((about, sentence))
-    return " ".join(filter(None, [*kept, _more(left)])), [sentence for _, sentence in left]
+    kept, left = fitted(
+        [replace(note, text=escaped(note.text), short=_escaped(note.short)) for note in told],
+        lambda texts, others: _lines([*texts, _more(others)], room) <= MOST_LINES,
+    )
+    return " ".join(filter(None, [*kept, _more(left)])), [note.text for note in left]
 
 
-def _more(left: Sequence[tuple[str, str]]) -> str:
+def _escaped(short: str | None) -> str | None:
+    return short and escaped(short)
+
+
+def _more(left: Sequence[Note]) -> str:
     """Say how many sentences are left out, and what they are about; or nothing."""
-    about = ", ".join(dict.fromkeys(about for about, _ in left))
+    about = ", ".join(dict.fromkeys(note.about for note in left))
     return f"{len(left)} more in the source of this table: {about}." if left else ""
 
 
