@@ -64,16 +64,19 @@ def _measure(title: str, runs: Iterable[Judged], commands: Iterable[Command]) ->
         print("| command | CPU seconds | seconds | target | MiB |")
         print("| :--- | ---: | ---: | ---: | ---: |")
         for command, target in commands:
-            cpu, wall, memory = min(measured(command, folder) for _ in range(ROUNDS))
-            wanted = "" if target is None else f"{target:.1f}"
-            print(f"| `harness {command}` | {cpu:.2f} | {wall:.2f} | {wanted} | {memory:.0f} |")
+            # A cache of its own for each: nothing is kept of earlier rounds.
+            caches = [tempfile.mkdtemp(dir=folder) for _ in range(ROUNDS)]
+            for again in ("", ", again")[: 1 + ("--test" in command)]:
+                cpu, wall, memory = min(measured(command, folder, cache) for cache in caches)
+                wanted = "" if again or target is None else f"{target:.1f}"
+                row = f"`harness {command}`{again}", f"{cpu:.2f}", f"{wall:.2f}", wanted
+                print(f"| {' | '.join(row)} | {memory:.0f} |")
         print()
 
 
-def measured(command: str, folder: str) -> tuple[float, float, float]:
+def measured(command: str, folder: str, cache: str) -> tuple[float, float, float]:
     """Give CPU seconds, wall-clock seconds and the most memory in MiB of a command in `folder`."""
-    # A cache of its own: nothing is kept of earlier rounds.
-    environment = os.environ | {"XDG_CACHE_HOME": tempfile.mkdtemp(dir=folder)}
+    environment = os.environ | {"XDG_CACHE_HOME": cache}
     words = [sys.executable, "-c", MEASURED, *command.split()]
     done = subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE)
     cpu, wall, memory = json.loads(done.stdout)

@@ -2,11 +2,12 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from inspect import getsource
 from itertools import chain
 from math import inf
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from harness.commands.published import with_published
 from harness.commands.report import Report
@@ -32,8 +33,9 @@ from results.reports.printing import Printing
 from results.reports.to_json import to_json
 from results.statistics.multiplicity import Correction
 from results.store import Reader
+from results.store.kept import kept
 from tasks.contract import EXTRACTOR_VERSIONS
-from tasks.metrics.parts import SCORES
+from tasks.metrics import parts
 
 CRITERIA = ("validation",)
 """By which one of a method's recipes can be chosen."""
@@ -133,8 +135,13 @@ def _tables(
 
 
 def _in_store(testing: Testing, store_place: str) -> Testing:
-    """Let tests over items find the verdicts of a store."""
-    return replace(testing, verdicts=Reader(store_place).verdicts)
+    """Let tests over items find the verdicts of a store, and be looked up if made before."""
+    return replace(testing, verdicts=Reader(store_place).verdicts, keep=_keep)
+
+
+def _keep(key: Any, compute: Callable[[], Any]) -> Any:
+    # Tests over texts depend on how sums of their parts are scored, too.
+    return kept([getsource(parts), key], compute)
 
 
 def _of_extractors(
@@ -170,7 +177,7 @@ def compare(
         first,
         second,
         own_recipes=own_recipes,
-        testing=replace(_in_store(testing, store_place), texts=Texts(segments, SCORES)),
+        testing=replace(_in_store(testing, store_place), texts=Texts(segments, parts.SCORES)),
         across=across,
     )
     return Report(pairwise_report.markdown(comparisons), comparisons)

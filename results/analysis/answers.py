@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,17 @@ class Judged:
     answers: Answers
     rows: Mapping[str, tuple[str, ...]]
     """Of each benchmark the hash of its rows, fold by fold."""
+
+    @property
+    def digest(self) -> str:
+        """Hash all of it."""
+        found = sha256()
+        for name, items in sorted(self.answers.items()):
+            told = name, self.rows[name], items.seeds, items.values.shape, items.clusters is None
+            found.update(repr(told).encode() + items.values.tobytes())
+            if items.clusters is not None:
+                found.update(items.clusters.tobytes())
+        return found.hexdigest()
 
 
 def judged(

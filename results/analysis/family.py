@@ -1,13 +1,14 @@
 """The tests of one column on one backbone: they are made, adjusted and summed up together."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Generic, TypeVar
 
 from results.analysis.evidence import Evidence, Interval
+from results.analysis.kept_tests import kept, seen
 from results.analysis.metrics import Metric
-from results.analysis.tests import Testing, made
+from results.analysis.tests import Testing, made, reads_items
 from results.statistics.multiplicity import adjust, every_one
 from results.statistics.rank_sets import rank_sets, top_band
 from results.statistics.sample import Sample
@@ -90,7 +91,7 @@ def tested(
         key: one for key, one in candidates.items() if one.trained and one.sample.mean is not None
     }
     pairs = [pair for pair in combinations(present, 2) if _wanted(pair, candidates, testing)]
-    found = {(a, b): _test(metric, present[a], present[b], testing) for a, b in pairs}
+    found = dict(zip(pairs, _made(metric, present, pairs, testing), strict=True))
     return Family(family, found, _adjusted(found, testing))
 
 
@@ -113,7 +114,9 @@ def against_all(metric: Metric, key: Key, family: Family[Key]) -> float | Undefi
 
     1 if it is not better than one of them; None without any other.
     """
-    tests = {pair: test for pair, test in family.tests.items() if key in pair}
+    # Of several reasons the first is told, that of a test in which it comes first above others.
+    pairs = sorted((pair for pair in family.tests if key in pair), key=lambda pair: pair[0] != key)
+    tests = {pair: family.tests[pair] for pair in pairs}
     undefined = [test for test in tests.values() if isinstance(test, Undefined)]
     if undefined or not tests:
         return undefined[0] if undefined else None
@@ -154,6 +157,21 @@ def _winner(metric: Metric, pair: Pair[Key], test: Test) -> Key | None:
 
 def _wanted(pair: tuple[Key, Key], candidates: Mapping[Key, Candidate], testing: Testing) -> bool:
     return not testing.against or any(candidates[key].declared for key in pair)
+
+
+def _made(
+    metric: Metric, present: Mapping[Key, Candidate], pairs: Sequence[Pair[Key]], testing: Testing
+) -> Iterable[Test | Undefined]:
+    outcomes = (_test(metric, present[a], present[b], testing) for a, b in pairs)
+    keys = list(dict.fromkeys(key for pair in pairs for key in pair))
+    if not reads_items(testing, [present[key].evidence for key in keys]):
+        return outcomes
+    every = [
+        [one.complete, one.declared, seen(one.evidence)] for one in (present[key] for key in keys)
+    ]
+    which = [[keys.index(key) for key in pair] for pair in pairs]
+    looked_at = [testing.test, testing.alternative, metric.name, every, which]
+    return kept(testing.keep, looked_at, lambda: outcomes)
 
 
 def _test(metric: Metric, a: Candidate, b: Candidate, testing: Testing) -> Test | Undefined:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from results.analysis.columns import Columns
 from results.analysis.evidence import NO_VERDICTS, Evidence, Interval, Source
 from results.analysis.family import MISSING
+from results.analysis.kept_tests import kept, seen
 from results.analysis.matches import NOTHING, Across, matches
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
@@ -161,7 +163,7 @@ def _contrast(
         test=_over_seeds(first.test, testing),
         equivalence=first.equivalence,
         crossed=_of_items(over_both, cells, evidence, testing),
-        items=_of_items(over_items, cells, evidence, testing),
+        items=_over_items(source.columns.metric, cells, evidence, testing),
         exchanged=_exchanged(*evidence) if first.column != "macro" else None,
         components=(_components(evidence[0]), _components(evidence[1])),
     )
@@ -179,6 +181,16 @@ def _of_items(
     if not all(cell.complete for cell in cells):
         return MISSING
     return make(evidence[0], evidence[1], testing.alternative)
+
+
+def _over_items(
+    metric: Metric, cells: Sequence[Cell], evidence: Sequence[Evidence], testing: Testing
+) -> Test | Undefined:
+    complete = [cell.complete for cell in cells]
+    key = ["over items", testing.alternative, metric.name, complete, *map(seen, evidence)]
+    make = partial(_of_items, over_items, cells, evidence, testing)
+    (test,) = kept(testing.keep, key, lambda: [make()])
+    return test
 
 
 def _exchanged(first: Evidence, second: Evidence) -> Exchanged | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results.analysis.evidence import NO_VERDICTS, NOT_STORED, Evidence, Lookup, Texts, nowhere
+from results.analysis.kept_tests import Keep, at_once
 from results.analysis.runs.selection import require_finished
 from results.errors import ResultsError, unknown
 from results.record import Run
@@ -44,6 +45,8 @@ class Testing:
     """Where tests over items find verdicts."""
     texts: Texts | None = field(default=None, compare=False)
     """Where they find texts; None where no texts are tested."""
+    keep: Keep = field(default=at_once, compare=False)
+    """Where they are kept."""
 
     @property
     def chosen(self) -> bool:
@@ -84,6 +87,13 @@ def made(testing: Testing, first: Evidence, second: Evidence) -> Test | Undefine
     """Make the chosen test, or the default one."""
     make = NAMED[testing.test] if testing.test else default
     return make(first, second, testing.alternative)
+
+
+def reads_items(testing: Testing, every: Iterable[Evidence]) -> bool:
+    """Tell whether tests among these are over items, by name or since one has a single seed."""
+    if testing.test:
+        return testing.test == "crossed" or testing.test in items.NAMED
+    return any(len(one.by_seed) == 1 for one in every)
 
 
 def check(testing: Testing, runs: Sequence[Run]) -> None:

@@ -1,6 +1,8 @@
 """Tests over items, from the verdicts of runs."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -227,3 +229,72 @@ def test_a_p_that_is_nearly_0_is_printed_as_below_a_thousandth(stored: Stored) -
     assert isinstance(one.contrasts[0].items, Test)
     assert 0 < one.contrasts[0].items.p < 1e-9
     assert "| < 0.001 |" in markdown([one])
+
+
+class Kept:
+    """Keeps as the store's cache does: JSON under a key of JSON."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.computed = 0
+
+    def __call__(self, key: Any, compute: Callable[[], Any]) -> Any:
+        told = json.dumps(key)
+        if told not in self.values:
+            self.computed += 1
+            self.values[told] = json.dumps(compute())
+        return json.loads(self.values[told])
+
+
+@pytest.mark.parametrize("test", ["crossed", "sign-flip", "bootstrap", "mcnemar"])
+def test_tests_over_items_are_made_once_and_come_back_as_they_were(
+    three: Stored, test: str
+) -> None:
+    three.add("c", {"gsm8k": FIRST}, seed=0)  # its other seeds are missing
+    without = tables(three.runs, testing=three.testing(test=test))
+    keep = Kept()
+    for _ in range(2):
+        assert tables(three.runs, testing=three.testing(test=test, keep=keep)) == without
+        # Once for micro and macro; micro of a single benchmark is that benchmark.
+        assert keep.computed == 2
+
+
+def test_the_items_of_a_comparison_are_tested_once(three: Stored) -> None:
+    keep = Kept()
+    once, again = (
+        compare(three.runs, "a", "b", testing=three.testing(keep=keep)) for _ in range(2)
+    )
+    assert once == again == compare(three.runs, "a", "b", testing=three.testing())
+    assert keep.computed == 2
+    # The other way round it is another difference.
+    assert compare(three.runs, "b", "a", testing=three.testing(keep=keep)) != once
+
+
+def test_other_verdicts_of_the_same_runs_are_tested_anew(stored: Stored) -> None:
+    stored.add("a", {"gsm8k": FIRST})
+    stored.add("b", {"gsm8k": SECOND})
+    keep = Kept()
+    testing = stored.testing(keep=keep)
+    before = tables(stored.runs, testing=testing)
+    verdicts = stored.verdicts[stored.runs[1].run_id]
+    verdicts["gsm8k"] = replace(verdicts["gsm8k"], right=np.packbits(FIRST[::-1]).tobytes())
+    after = tables(stored.runs, testing=testing)
+    assert before != after == tables(stored.runs, testing=stored.testing())
+
+
+@pytest.mark.parametrize(
+    "other", [{"alternative": "greater"}, {"against": "a"}, {"against": "c"}, {"test": "mcnemar"}]
+)
+def test_another_choice_of_test_is_another_entry(stored: Stored, other: dict[str, Any]) -> None:
+    for method, bits in (("a", FIRST), ("b", SECOND), ("c", [0] * 50 + [1] * 50)):
+        stored.add(method, {"gsm8k": bits})
+    keep = Kept()
+    for choice in ({"against": "b"}, {"against": "b"} | other):
+        kept = tables(stored.runs, testing=stored.testing(keep=keep, **choice))
+        assert kept == tables(stored.runs, testing=stored.testing(**choice))
+
+
+def test_tests_over_seeds_are_not_kept(three: Stored) -> None:
+    keep = Kept()
+    tables(three.runs, testing=three.testing(keep=keep))
+    assert keep.computed == 0
