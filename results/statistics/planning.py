@@ -12,10 +12,8 @@ from scipy.special import chdtri, ndtri
 
 from results.statistics.power import noncentrality
 from results.statistics.sample import constant, finite, variance
+from results.statistics.seeds import FEWEST
 from results.statistics.test import ALPHA, Undefined
-
-FEWEST = 3
-"""No test over fewer seeds is made unless it is asked for."""
 
 
 @dataclass(frozen=True)
