@@ -21,9 +21,6 @@ from results.statistics.seeds import SeedTest
 from results.statistics.seeds.welch import welch
 from results.statistics.test import Alternative, Claim, Test, Undefined
 
-FEWEST_SEEDS = 3
-"""From which the default is a test over seeds."""
-
 
 @dataclass(frozen=True)
 class Testing:
@@ -122,7 +119,7 @@ def named(tests: Iterable[tuple[str, Test | Undefined]]) -> tuple[Named, ...]:
 def default(first: Evidence, second: Evidence, alternative: Alternative) -> Test | Undefined:
     """Make Welch's test from three seeds on, and a test over items with one."""
     fewest = min(len(first.by_seed), len(second.by_seed))
-    if fewest >= FEWEST_SEEDS:
+    if fewest >= seeds.FEWEST:
         return welch(first.by_seed, second.by_seed, alternative)
     if fewest > 1:
         return Undefined("two seeds, and a test over seeds needs three")

@@ -12,10 +12,8 @@ from scipy.special import chdtri, ndtri
 
 from results.statistics.power import noncentrality
 from results.statistics.sample import constant, finite, variance
+from results.statistics.seeds import FEWEST
 from results.statistics.test import ALPHA, Undefined
-
-FEWEST = 3
-"""No test over fewer seeds is made unless it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,11 @@ def items_needed(delta: float, differences: Collection[float]) -> Needed | Undef
     """Give the number of items on which two trained models differ by `delta` above 0.
 
     `differences` are of the items seen, one per item or cluster of items; they need not be normal
-    and are mostly 0. The interval of their variance is by its fourth moment, on the logarithm:
-    var(s^2) = (m_4 - s^4) / n.
+    and are mostly 0. The interval of their variance is by its kurtosis, on the logarithm:
+    var(s^2) = s^4 (m_4 / m_2^2 - (n - 3) / (n - 1)) / n.
 
     >>> items_needed(0.02, [1.0] * 30 + [-1.0] * 20 + [0.0] * 450)
-    Needed(n=1961, low=1510, high=2546)
+    Needed(n=1961, low=1509, high=2548)
     """
     if len(differences) < FEWEST:
         return Undefined("too few items")
@@ -67,12 +65,11 @@ def items_needed(delta: float, differences: Collection[float]) -> Needed | Undef
         return Undefined("the score of an item is not finite")
     if constant(differences):
         return Undefined("no spread over items")
-    middle, square = fmean(differences), variance(differences)
-    fourth = fmean((one - middle) ** 4 for one in differences)
-    error = sqrt(max(0.0, fourth / square**2 - 1) / len(differences))
+    n, middle, square = len(differences), fmean(differences), variance(differences)
+    second, fourth = (fmean((one - middle) ** k for one in differences) for k in (2, 4))
+    error = sqrt((fourth / second**2 - (n - 3) / (n - 1)) / n)
     factor = exp(float(ndtri(1 - ALPHA / 2)) * error)
-    n, low, high = (_items(delta, each) for each in (square, square / factor, square * factor))
-    return Needed(n, low, high)
+    return Needed(*(_items(delta, each) for each in (square, square / factor, square * factor)))
 
 
 def _seeds(delta: float, square: float) -> int:

@@ -3,8 +3,7 @@
 from math import sqrt
 from statistics import NormalDist
 
-LEVEL = 0.95
-"""The level of confidence."""
+from results.statistics.test import ALPHA
 
 
 def interval(share: float, n: int) -> tuple[float, float]:
@@ -17,7 +16,7 @@ def interval(share: float, n: int) -> tuple[float, float]:
     >>> [round(end, 4) for end in interval(0.0, 3)]
     [0.0, 0.5615]
     """
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    z = NormalDist().inv_cdf(1 - ALPHA / 2)
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)

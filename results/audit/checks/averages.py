@@ -55,7 +55,7 @@ def _column(table: PrintedTable, index: int, column: Column) -> Iterator[Finding
     others = [one for one in averages if one not in asked]
     for other in others:
         if len(misfits) > 1 and all(_fits(table, one, other) for one in misfits):
-            yield _other_average(table, column, misfits, other)
+            yield _other_average(table, column, misfits, asked, other)
             return
     yield from (_misfit(table, column, one, asked) for one in misfits)
 
@@ -118,11 +118,15 @@ def _misfit(table: PrintedTable, column: Column, row: _Misfit, asked: Sequence[A
 
 
 def _other_average(
-    table: PrintedTable, column: Column, misfits: Sequence[_Misfit], other: Average
+    table: PrintedTable,
+    column: Column,
+    misfits: Sequence[_Misfit],
+    asked: Sequence[Average],
+    other: Average,
 ) -> Finding:
     first = misfits[0]
     return Finding(
-        _grade(table, [other]),
+        _grade(table, [*asked, other]),
         CHECK,
         str(column),
         f"Is this column the {other.name} average?",

@@ -8,6 +8,9 @@ from results.statistics.test import Alternative, Test, Undefined
 SeedTest = Callable[[Mapping[int, float], Mapping[int, float], Alternative], Test | Undefined]
 """Test the numbers of two methods, each by seed."""
 
+FEWEST = 3
+"""Fewer seeds of a method are not tested unless it is asked for."""
+
 NAMED: Mapping[str, SeedTest] = {
     "welch": welch.welch,
     "paired": paired.paired,

@@ -1,6 +1,6 @@
 """How many seeds and items a difference needs, against published figures and simulation."""
 
-from math import ceil, sqrt
+from math import ceil, exp, sqrt
 
 import numpy as np
 import pytest
@@ -79,6 +79,15 @@ def test_the_range_of_items_covers_what_the_true_variance_needs() -> None:
     found = [items_needed(0.05, one) for one in draws]
     covered = [isinstance(one, Needed) and one.low <= normal + 2 <= one.high for one in found]
     assert 0.91 <= sum(covered) / len(covered) <= 0.99  # 0.95, within three errors
+
+
+def test_few_items_leave_a_range_whatever_their_kurtosis() -> None:
+    # Half of the items differ: the kurtosis is 1, the least there is. The variance of s^2 is then
+    # s^4 (1 - 37 / 39) / 40, so that 1.96 of its errors are 7 %.
+    found = items_needed(0.05, [1.0] * 20 + [0.0] * 20)
+    assert isinstance(found, Needed)
+    assert found.high / found.n == pytest.approx(exp(1.96 * sqrt((1 - 37 / 39) / 40)), rel=0.01)
+    assert found.low < found.n < found.high
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ def test_sizes_that_nobody_declared_make_it_notable_for_micro_alone() -> None:
     assert [one.grade for one in found] == ["notable", "inconsistent"]
 
 
+def test_sizes_that_nobody_declared_may_be_all_the_same() -> None:
+    # Of a run with --limit, micro is macro.
+    lines = {"LoRA": f"{CELLS} 40.00", "DoRA": "30.00 50.00 40.00"}
+    (found,) = check(table([*PARTS, MICRO], lines, sizes_declared=False))
+    assert (found.grade, found.question) == ("notable", "Is this column the macro average?")
+
+
 def test_what_is_not_printed_or_of_unknown_size_is_not_averaged() -> None:
     assert list(check(table([*PARTS, MICRO], {"LoRA": "20.00 - 90.00"}))) == []
     unknown = [SMALL, replace(LARGE, n=None), MICRO]
