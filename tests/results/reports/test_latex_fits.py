@@ -13,6 +13,7 @@ import pytest
 
 from harness.backbones import TINY
 from results.analysis.table import tables
+from results.audit import papers
 from results.record import Run
 from results.reports import layouts
 from results.reports.formats import render
@@ -192,6 +193,24 @@ def test_22_methods_on_three_backbones_fit_their_pages(
         assert name in words
 
 
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("count", [2, 22])
+def test_a_table_with_what_a_paper_prints_fits(
+    count: int,
+    width: Literal["column", "page"],
+    runs: Callable[[int], list[Run]],
+    tmp_path: Path,
+) -> None:
+    printing = Printing(width=width, titles=TITLES, published=papers.paper("dypam", {}))
+    text = render(tables(runs(count)), "latex", printing)
+    log, _ = compiled(text, "twocolumn", tmp_path)
+    assert [points for points in overfull(log) if points > 2] == []
+    assert "Float too large" not in log
+    words = printed(tmp_path)
+    assert "published‡" in words
+    assert "neither ranked nor tested" in " ".join(words.split()) or width == "column"
+
+
 def test_every_number_stands_in_the_paper_once(
     runs: Callable[[int], list[Run]], tmp_path: Path
 ) -> None:
@@ -236,3 +255,5 @@ def test_the_notes_have_five_lines_at_most_and_say_what_is_left_out(
     comments = [line for line in text.splitlines() if line.startswith("% ")]
     assert int(left[1] if left else 0) == len(comments) - 1  # the first names the package
     assert width == "page" or left
+    for word in ("Test (default): Welch's two-sided t-test", "all pairs", "Holm"):
+        assert word in " ".join(notes.split())
