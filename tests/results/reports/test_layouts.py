@@ -211,9 +211,10 @@ def test_a_line_of_notes_that_is_too_long_counts_what_it_leaves_out() -> None:
 
 
 def test_a_line_of_notes_shortens_what_it_may_not_leave_out() -> None:
-    notes = [Note("tests", "a" * MOST), Note("tests", "b" * MOST, short="brief")]
-    assert lines(notes) == ["brief 2 more: --format json."]
-    assert lines([Note("tests", "a"), *notes[1:]]) == ["a brief 1 more: --format json."]
+    needed = Note("tests", "b" * MOST, short="brief")
+    assert lines([Note("tests", "a"), needed]) == ["a brief 1 more: --format json."]
+    # It comes before what may be left out, wherever it stands.
+    assert lines([Note("tests", "a" * MOST), needed]) == ["b" * MOST + " 1 more: --format json."]
 
 
 def test_an_ablation_tests_the_full_method_and_its_star_is_over_every_variant(make: Make) -> None:
