@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.commands import tables as command
 from results.analysis.table import Table, tables
 from results.analysis.tests import Testing
 from results.errors import ResultsError
@@ -18,6 +20,7 @@ from results.reports.notes import MOST, Note, lines
 from results.reports.printing import Printing
 from results.reports.sheet import Sheet
 from results.reports.split import split
+from results.store import Store
 
 Make = Callable[..., Run]
 
@@ -235,6 +238,18 @@ def test_an_ablation_tests_the_full_method_and_its_star_is_over_every_variant(ma
         [*runs, *(make("lora", seed) for seed in (1, 2, 3))], testing=Testing(against="rosa")
     )
     assert "*: better than every other trained method" in render(found, "markdown")
+
+
+def test_the_command_declares_the_full_method_of_an_ablation(make: Make, tmp_path: Path) -> None:
+    store = Store(tmp_path / "harness.db")
+    for method in ("rosa", "rosa:b", "rosa:c"):
+        for seed in (1, 2, 3):
+            store.add(make(method, seed, correct={"gsm8k": 50 + seed}))
+    asked = (str(tmp_path / "harness.db"), None, "markdown", WIDE)
+    assert "; rosa against each other one" in command.table(*asked, layout="ablation")
+    against = command.asked(against="rosa:b")
+    assert "; rosa:b against" in command.table(*asked, layout="ablation", testing=against)
+    assert "; all pairs" in command.table(*asked)
 
 
 def test_a_full_method_without_a_finished_run_is_not_declared(make: Make) -> None:
