@@ -40,8 +40,17 @@ def method(title: str) -> str:
     >>> method("DyPAM (ours)"), method("IA$^3$"), method("LN Tuning")
     ('dypam', 'ia3', 'lntuning')
     """
-    found = bare(re.sub(r"\s*\([^)]*\)", "", title))
+    found = bare(without_brackets(title))
     return SPELLINGS.get(found, found)
+
+
+def without_brackets(title: str) -> str:
+    """Leave out what a paper says of a method in brackets.
+
+    >>> without_brackets("DyPAM (ours)")
+    'DyPAM'
+    """
+    return re.sub(r"\s*\([^)]*\)", "", title)
 
 
 def backbone(name: str) -> str:

@@ -72,7 +72,7 @@ def table(
         label=label,
         costs=costs,
         runs=runs,
-        published=published,
+        published=tables.paper(published),
         command=options.given(context),
     )
     text = tables.table(

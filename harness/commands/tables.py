@@ -9,7 +9,7 @@ from itertools import chain
 from math import inf
 from typing import Any, TypedDict, Unpack
 
-from harness.commands.published import with_published
+from harness.commands.audit import test_sets
 from harness.commands.report import Report
 from harness.commands.segments import segments
 from harness.errors import UserError, unknown
@@ -23,6 +23,8 @@ from results.analysis.matches import Across
 from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.analysis.table import Table, tables
 from results.analysis.tests import DEFAULT, Testing
+from results.audit import papers
+from results.audit.papers import Paper
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
@@ -86,8 +88,7 @@ def table(
         found = of_finished(store_place, tasks, layout, **choices)
     if name in formats.FOR_PAPERS:
         printing = replace(printing, titles=titles(found, _runs(store_place, tasks)))
-    text = formats.render(found, name, printing, layout)
-    return with_published(text, name, found, printing.published) if printing.published else text
+    return formats.render(found, name, printing, layout)
 
 
 def of_finished(
@@ -204,6 +205,15 @@ def asked(
         alternative="greater" if one_sided else "two-sided",
         margin=margin,
     )
+
+
+def paper(name: str) -> Paper | None:
+    """Read what the paper called `name` prints; nothing without a name.
+
+    Raises:
+        ResultsError: There is no such paper.
+    """
+    return papers.paper(name, test_sets()) if name else None
 
 
 def across(backbones: str, protocols: str) -> Across:

@@ -46,28 +46,73 @@ class Beside:
     """Why it cannot be told; empty otherwise."""
 
 
+@dataclass(frozen=True)
+class PrintedRow:
+    """What a paper prints of one method, in the columns of a table on one backbone."""
+
+    method: str
+    """As the paper writes it, without what stands in brackets."""
+    backbone: str
+    """As the table writes it."""
+    figures: tuple[Figure | None, ...]
+    """One for each column."""
+    below: int | None
+    """The last of the user's rows of the method, from 0; None if there is none."""
+
+
+def rows(table: Table, paper: Paper | None) -> list[list[PrintedRow]]:
+    """Give for each block of a table what the paper prints of its backbone, in its order."""
+    if paper is None:
+        return [[] for _ in table.blocks]
+    printed = _placed(paper)
+    return [list(_rows(table, block, printed, paper)) for block in table.blocks]
+
+
+def _rows(
+    table: Table, block: Block, printed: Mapping[Place, Figure], paper: Paper
+) -> Iterator[PrintedRow]:
+    own = {_method(row, paper): place for place, row in enumerate(block.rows)}
+    for method in dict.fromkeys(names.method(one.method) for one in printed.values()):
+        found = _figures(table, block, method, printed)
+        if first := next(filter(None, found), None):
+            title = names.without_brackets(first.method)
+            yield PrintedRow(title, block.backbone, found, own.get(method))
+
+
 def beside(tables: Sequence[Table], paper: Paper) -> list[Beside]:
     """Set the numbers of a paper beside the user's."""
-    printed = {figure.place: figure for figure in reversed(list(figures(paper)))}
+    printed = _placed(paper)
     return [
         _beside(figure, table, block, row, cell, paper)
         for table in tables
         for block in table.blocks
         for row in block.rows
-        for cell, figure in _pairs(table, block, row, printed, paper)
+        for cell, figure in zip(
+            row.cells, _figures(table, block, _method(row, paper), printed), strict=True
+        )
+        if figure and cell.sample.mean is not None
     ]
 
 
-def _pairs(
-    table: Table, block: Block, row: TableRow, printed: Mapping[Place, Figure], paper: Paper
-) -> Iterator[tuple[Cell, Figure]]:
+def _placed(paper: Paper) -> dict[Place, Figure]:
+    """Find numbers by their places, in their order; the first of one place counts."""
+    found: dict[Place, Figure] = {}
+    for figure in figures(paper):
+        found.setdefault(figure.place, figure)
+    return found
+
+
+def _figures(
+    table: Table, block: Block, method: str, printed: Mapping[Place, Figure]
+) -> tuple[Figure | None, ...]:
+    """Give the number of a method in each column, if there is one; an average over the same."""
     over = tuple(sorted(map(names.benchmark, table.benchmarks)))
-    of_row = names.backbone(block.backbone), _method(row, paper), table.metric.name
-    for cell in row.cells:
-        column = names.benchmark(cell.column)
-        figure = printed.get((*of_row, column, ())) or printed.get((*of_row, column, over))
-        if figure and cell.sample.mean is not None:
-            yield cell, figure
+    of_row = names.backbone(block.backbone), method, table.metric.name
+    columns = map(names.benchmark, table.columns)
+    return tuple(
+        printed.get((*of_row, column, ())) or printed.get((*of_row, column, over))
+        for column in columns
+    )
 
 
 def _method(row: TableRow, paper: Paper) -> str:

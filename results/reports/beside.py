@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from results.analysis.published import PrintedRow
 from results.analysis.table import Table, TableRow
-from results.reports import costs, prose
+from results.reports import costs, prose, published
 from results.reports.sheet import Column, Printed
 
 
@@ -21,6 +22,13 @@ def cells(
     tries = [str(row.choice.tries) if row.choice else "-"] * _tried(table)
     after = costs.cells(row.costs) if with_costs else ()
     return (*map(Printed, [*tries, prose.trainable(row)]), *scores, *map(Printed, after))
+
+
+def of_paper(table: Table, row: PrintedRow, *, with_costs: bool) -> tuple[Printed, ...]:
+    """Put what a paper prints of a method into the same columns, without any mark of a rank."""
+    tries, after = ["-"] * _tried(table), ["-"] * len(costs.HEADER) * with_costs
+    scores = (published.score(table.metric, figure) for figure in row.figures)
+    return tuple(map(Printed, [*tries, published.trainable(row), *scores, *after]))
 
 
 def _tried(table: Table) -> bool:

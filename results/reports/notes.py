@@ -76,7 +76,7 @@ def _all(tables: Sequence[Table], command: str) -> Iterator[Note]:
             text = testing.sentence(table.metric, table.tests, models=models)
             yield Note("tests", text, short=testing.brief(table.tests, models=models))
     for table in tables:
-        yield Note("tests", prose.star(table))
+        yield Note("tests", prose.star(table), short=prose.star(table, brief=True))
     for text in unique(map(prose.tests, tables)):
         yield Note("tests", text)
     yield Note("conditions", prose.protocol(first.conditions))

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from results.audit.papers import Paper
+
 Width = Literal["column", "page"]
 
 
@@ -26,8 +28,8 @@ class Printing:
     runs: bool = False
     """Whether the ids of the runs behind the cells are listed, in LaTeX in comments of the source;
     JSON and CSV always have them."""
-    published: str = ""
-    """The paper whose numbers stand below the tables, beside the user's; none without a name."""
+    published: Paper | None = None
+    """The paper whose numbers stand beside the user's."""
     command: str = ""
     """Prints the same again; empty where it would not."""
     titles: Mapping[str, str] | None = None

@@ -132,15 +132,16 @@ def harness(versions: Sequence[str]) -> str:
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
-def star(table: Table) -> str:
+def star(table: Table, *, brief: bool = False) -> str:
     """Explain the star; nothing if there is none."""
     rows = [row for block in table.blocks for row in block.rows]
     if not any(cell.significantly_best for row in rows for cell in row.cells):
         return ""
     declared = table.tests.declared if table.tests else ""
     ablation = {full(row.method) for row in rows} == {declared}
-    others = "variant" if ablation else "other trained method"
-    return f"*: better than every {others}, the largest p < {ALPHA}, not adjusted."
+    others = "variant" if ablation else "other" if brief else "other trained method"
+    largest = "largest p" if brief else "the largest p"
+    return f"*: better than every {others}, {largest} < {ALPHA}{'' if brief else ', not adjusted'}."
 
 
 def tests(table: Table) -> list[str]:

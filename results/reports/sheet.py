@@ -72,9 +72,9 @@ class Sheet:
 
     def told(self, second: str) -> list[Note]:
         """List the notes with a legend; `second` is how a format shows the second best."""
-        first = [note for note in self.notes if note.short is not None]
-        rest = [note for note in self.notes if note.short is None]
-        return [*first, *self._legend(second), *rest]
+        found = sorted(self.notes, key=lambda note: (note.short is None, note.about != "data"))
+        needed = [note for note in found if note.short is not None]
+        return [*needed, *self._legend(second), *found[len(needed) :]]
 
     def _legend(self, second: str) -> list[Note]:
         """Explain the marks that occur."""

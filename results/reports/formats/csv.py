@@ -4,11 +4,14 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from io import StringIO
+from itertools import chain
 from typing import Any
 
+from results.analysis.published import rows
 from results.analysis.ranking import Cell
 from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
+from results.audit.papers import Paper
 from results.reports import prose
 from results.reports.printing import Printing
 from results.reports.sheet import Sheet, behind_sheets
@@ -17,7 +20,8 @@ from results.statistics.test import Test, Undefined
 
 def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     """Write the tables of sheets as one CSV text, its first line naming the columns."""
-    lines = records(behind_sheets(sheets))
+    tables = behind_sheets(sheets)
+    lines = [*records(tables), *_published(tables, printing.published)]
     text = StringIO()
     if lines:
         writer = csv.DictWriter(text, lines[0], lineterminator="\n")
@@ -31,6 +35,24 @@ def records(tables: Sequence[Table]) -> list[dict[str, Any]]:
     return [line for table in tables for line in _lines(table)]
 
 
+def _published(tables: Sequence[Table], paper: Paper | None) -> Iterator[dict[str, Any]]:
+    """List the numbers that a paper prints in these columns; the rest of their lines is empty."""
+    for table in tables:
+        for row in chain(*rows(table, paper)):
+            for column, figure in zip(table.columns, row.figures, strict=True):
+                if figure:
+                    yield {
+                        "published": figure.table,
+                        "group": table.conditions.group,
+                        "metric": table.metric.name,
+                        "backbone": row.backbone,
+                        "method": row.method,
+                        "trainable_percent": figure.trainable and figure.trainable[0],
+                        "column": column,
+                        "mean": figure.value,
+                    }
+
+
 def _lines(table: Table) -> Iterator[dict[str, Any]]:
     for block in table.blocks:
         for row in block.rows:
@@ -41,6 +63,7 @@ def _lines(table: Table) -> Iterator[dict[str, Any]]:
 def _facts(table: Table) -> dict[str, Any]:
     conditions = table.conditions
     return {
+        "published": "",
         "group": conditions.group,
         "protocol": conditions.protocol,
         "conditions": prose.changed(conditions.changed),

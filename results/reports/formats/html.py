@@ -1,12 +1,14 @@
 """A page for a browser that needs nothing besides: no script, no request to another host."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from html import escape
 from itertools import groupby
 
+from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
-from results.reports import prose
+from results.audit.papers import Paper
+from results.reports import prose, published
 from results.reports.behind import Behind
 from results.reports.notes import lines
 from results.reports.printing import Printing
@@ -25,7 +27,7 @@ figcaption { font-weight: 600; margin-bottom: .5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .7rem; text-align: right; white-space: nowrap; }
 tr > :first-child { background: Canvas; left: 0; position: sticky; text-align: left; }
-tbody.runs td { text-align: left; }
+tbody.texts td { text-align: left; }
 thead th { vertical-align: bottom; }
 thead th[colspan] { border-bottom: 1px solid GrayText; text-align: center; }
 thead, tbody { border-bottom: 1px solid; }
@@ -66,7 +68,21 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
             f"<style>{STYLE}</style>",
             *map(partial(_figure, printing), sheets, labels(sheet.name for sheet in sheets)),
             *(["<h2>Flags</h2>", _listed(flags)] if flags else []),
+            *([_gaps(sheets, printing, printing.published)] if printing.published else []),
             "</html>",
+        ]
+    )
+
+
+def _gaps(sheets: Sequence[Sheet], printing: Printing, paper: Paper) -> str:
+    """Write the gaps to what a paper prints."""
+    found = beside(behind_sheets(sheets), paper)
+    lines = published.table_of(found, printing.titles or {})
+    return "\n".join(
+        [
+            "<h2>As published</h2>",
+            *([f"<div>{_texts(published.HEAD, lines)}</div>"] if found else []),
+            _listed(published.sentences(paper, found)),
         ]
     )
 
@@ -123,11 +139,13 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _runs(found: Sequence[Behind]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in Behind._fields)
-    rows = ("".join(f"<td>{escape(text)}</td>" for text in one) for one in found)
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        "<details><summary>Runs behind the cells</summary>\n"
-        f'<table><thead><tr>{head}</tr></thead>\n<tbody class="runs">{body}</tbody></table>'
-        "</details>"
-    )
+    table = _texts(Behind._fields, found)
+    return f"<details><summary>Runs behind the cells</summary>\n{table}</details>"
+
+
+def _texts(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table whose cells are flush left."""
+    titles = "".join(f"<th>{name}</th>" for name in head)
+    cells = ("".join(f"<td>{escape(text)}</td>" for text in row) for row in rows)
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return f'<table><thead><tr>{titles}</tr></thead>\n<tbody class="texts">{body}</tbody></table>'

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
-from results.reports import prose
+from results.reports import prose, published
 from results.reports.behind import Behind
 from results.reports.markdown_table import GAP, markdown_table
 from results.reports.notes import lines
@@ -17,7 +18,14 @@ WRAPS: dict[Mark, str] = {"best": "**{}**", "second": "_{}_", "": "{}"}
 def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     """Write sheets one below the other, and below them the flags of all their runs."""
     flags = prose.flags(summed_up(behind_sheets(sheets)))
-    return "\n\n".join(filter(None, [*(_sheet(sheet, printing) for sheet in sheets), flags]))
+    each = [*(_sheet(sheet, printing) for sheet in sheets), flags, _gaps(sheets, printing)]
+    return "\n\n".join(filter(None, each))
+
+
+def _gaps(sheets: Sequence[Sheet], printing: Printing) -> str:
+    """Write the gaps to what a paper prints, if one is asked for."""
+    paper = printing.published
+    return published.markdown(paper, beside(behind_sheets(sheets), paper)) if paper else ""
 
 
 def _sheet(sheet: Sheet, printing: Printing) -> str:

@@ -39,7 +39,7 @@ def _finished(method: str, runs: Sequence[Run]) -> bool:
 
 def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
     """Make a sheet of each table, whose rows are of one method."""
-    arranged = main.sheets(tables, printing)
+    arranged = main.sheets(tables, replace(printing, published=None))
     pairs = zip(arranged, tables, strict=True)
     return [_with_differences(sheet, table, printing) for sheet, table in pairs if table.blocks]
 

@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
 
-from results.analysis.table import Block, Table
-from results.reports import beside, prose
+from results.analysis.published import PrintedRow, rows
+from results.analysis.table import Block, Table, TableRow
+from results.reports import beside, prose, published
 from results.reports.behind import behind
 from results.reports.notes import notes
 from results.reports.printed import printed
@@ -25,29 +28,45 @@ def named(table: Table) -> str:
 
 
 def _sheet(table: Table, printing: Printing) -> Sheet:
-    shown = titled(without_idle_averages(table, printing), printing.titles)
+    untitled = without_idle_averages(table, printing)
+    shown = titled(untitled, printing.titles)
+    of_paper = rows(untitled, printing.published)
+    pairs = zip(shown.blocks, of_paper, strict=True)
     return Sheet(
         name=named(table),
         tables=(table,),
         title=prose.title(shown, spread=printing.spread),
         columns=beside.columns(shown, with_costs=printing.costs),
-        groups=tuple(_group(shown, block, printing) for block in shown.blocks),
-        notes=notes([shown], printing.command),
+        groups=tuple(_group(shown, block, found, printing) for block, found in pairs),
+        notes=(*notes([shown], printing.command), *published.notes(chain(*of_paper))),
         runs=behind([shown]),
     )
 
 
-def _group(table: Table, block: Block, printing: Printing) -> LineGroup:
+def _group(
+    table: Table, block: Block, of_paper: Sequence[PrintedRow], printing: Printing
+) -> LineGroup:
+    own = [_line(table, block, row, printing) for row in block.rows]
+    added = [
+        (
+            len(own) if row.below is None else row.below,
+            Line(
+                f"{row.method}, published{prose.PUBLISHED}",
+                beside.of_paper(table, row, with_costs=printing.costs),
+            ),
+        )
+        for row in of_paper
+    ]
+    places = sorted([*enumerate(own), *added], key=itemgetter(0))
+    return LineGroup(block.backbone, tuple(line for _, line in places))
+
+
+def _line(table: Table, block: Block, row: TableRow, printing: Printing) -> Line:
     differing = ranked(block)
-    lines = []
-    for row in block.rows:
-        scores = [
-            printed(table.metric, cell, cell.column in differing, printing.spread)
-            for cell in row.cells
-        ]
-        cells = beside.cells(table, row, scores, with_costs=printing.costs)
-        lines.append(Line(prose.label(row), cells))
-    return LineGroup(block.backbone, tuple(lines))
+    scores = [
+        printed(table.metric, cell, cell.column in differing, printing.spread) for cell in row.cells
+    ]
+    return Line(prose.label(row), beside.cells(table, row, scores, with_costs=printing.costs))
 
 
 def slug(text: str) -> str:

@@ -3,12 +3,15 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.commands import tables as command
 from results.analysis.table import Table, tables
+from results.analysis.tests import Testing
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports import formats, layouts
@@ -17,6 +20,7 @@ from results.reports.notes import MOST, Note, lines
 from results.reports.printing import Printing
 from results.reports.sheet import Sheet
 from results.reports.split import split
+from results.store import Store
 
 Make = Callable[..., Run]
 
@@ -207,6 +211,72 @@ def test_notes_have_five_lines_at_most_and_end_in_the_command(
 def test_a_line_of_notes_that_is_too_long_counts_what_it_leaves_out() -> None:
     notes = [Note("methods", "m" * MOST), Note("methods", "left"), Note("methods", "out")]
     assert lines(notes) == ["m" * MOST + " 2 more: --format json."]
+
+
+def test_a_line_of_notes_shortens_what_it_may_not_leave_out() -> None:
+    needed = Note("tests", "b" * MOST, short="brief")
+    assert lines([Note("tests", "a"), needed]) == ["a brief 1 more: --format json."]
+    # It comes before what may be left out, wherever it stands.
+    assert lines([Note("tests", "a" * MOST), needed]) == ["b" * MOST + " 1 more: --format json."]
+
+
+def test_an_ablation_tests_the_full_method_and_its_star_is_over_every_variant(make: Make) -> None:
+    rights = {"rosa:b": 30, "rosa:c": 40, "rosa": 90}
+    runs = [
+        make(method, seed, correct={"gsm8k": right + seed})
+        for method, right in rights.items()
+        for seed in (1, 2, 3)
+    ]
+    (part,) = layouts.parts("ablation", runs)
+    found = tables(part.runs, testing=Testing(against=part.declared))
+    text = render(found, "markdown", WIDE, "ablation")
+    assert "*: better than every variant, the largest p < 0.05, not adjusted." in text
+    assert "rosa against each other one, adjusted by Holm" in text
+    assert rows(text)[1][3] == "**92.00 ± 1.00** *"
+    # Among other methods, they are no variants.
+    found = tables(
+        [*runs, *(make("lora", seed) for seed in (1, 2, 3))], testing=Testing(against="rosa")
+    )
+    assert "*: better than every other trained method" in render(found, "markdown")
+
+
+def test_the_command_declares_the_full_method_of_an_ablation(make: Make, tmp_path: Path) -> None:
+    store = Store(tmp_path / "harness.db")
+    for method in ("rosa", "rosa:b", "rosa:c"):
+        for seed in (1, 2, 3):
+            store.add(make(method, seed, correct={"gsm8k": 50 + seed}))
+    asked = (str(tmp_path / "harness.db"), None, "markdown", WIDE)
+    assert "; rosa against each other one" in command.table(*asked, layout="ablation")
+    against = command.asked(against="rosa:b")
+    assert "; rosa:b against" in command.table(*asked, layout="ablation", testing=against)
+    assert "; all pairs" in command.table(*asked)
+
+
+def test_a_full_method_without_a_finished_run_is_not_declared(make: Make) -> None:
+    runs = [make("rosa:b"), make("rosa", status="failed", scores=())]
+    assert [part.declared for part in layouts.parts("ablation", runs)] == [""]
+
+
+def test_of_many_methods_the_notes_name_the_top_band_and_never_leave_the_test_out(
+    make: Make,
+) -> None:
+    def told(tops: int) -> str:
+        runs = [
+            make(f"method{n:02}", seed, correct={"gsm8k": 20 + 50 * (n < tops) + seed})
+            for n in range(22)
+            for seed in (1, 2, 3)
+        ]
+        return render(tables(runs), "markdown", WIDE)
+
+    for tops, band in {
+        2: "method00, method01.",
+        20: "all but method20, method21.",
+        22: "all 22 methods.",
+    }.items():
+        text = told(tops)
+        assert f"op band in gsm8k (possibly the best): {band}" in text
+        assert "all pairs, adjusted by Holm within a column and backbone." in text
+        assert "more: --format json" not in text
 
 
 def test_every_sheet_of_a_command_has_a_name_of_its_own(texts: list[Run]) -> None:

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
+from results.audit.papers import Paper
+from results.reports import published
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
 from results.reports.formats.latex.text import escaped
 from results.reports.printing import Printing
-from results.reports.sheet import Sheet, labels
+from results.reports.sheet import Sheet, behind_sheets, labels
 from results.reports.titles import method_title
 
 ENVIRONMENTS = {"column": "table", "page": "table*"}
@@ -20,7 +23,14 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     names = labels(printing.label or f"tab:{sheet.name}" for sheet in sheets)
     each = zip(sheets, names, _flags(sheets, printing), strict=True)
     floats = (text for one in each for text in _floats(*one, printing))
-    return "\n\n".join([r"% In the preamble: \usepackage{booktabs}", *floats])
+    gaps = _gaps(sheets, printing.published) if printing.published else []
+    return "\n\n".join([r"% In the preamble: \usepackage{booktabs}", *floats, *gaps])
+
+
+def _gaps(sheets: Sequence[Sheet], paper: Paper) -> list[str]:
+    """Write the gaps to what a paper prints, as a comment of the source."""
+    text = published.markdown(paper, beside(behind_sheets(sheets), paper))
+    return ["\n".join(f"% {line}" for line in text.splitlines() if line)]
 
 
 def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, ...]]:

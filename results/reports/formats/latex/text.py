@@ -2,7 +2,7 @@
 
 import re
 
-from results.reports.prose import DAGGER
+from results.reports.prose import DAGGER, PUBLISHED
 
 SPECIAL = str.maketrans(
     {
@@ -14,6 +14,7 @@ SPECIAL = str.maketrans(
         "|": r"\textbar{}",
         "±": r"$\pm$",
         DAGGER: r"$\dagger$",
+        PUBLISHED: r"$\ddagger$",
         "↓": r"$\downarrow$",
         "↑": r"$\uparrow$",
         "Δ": r"$\Delta$",
@@ -34,7 +35,7 @@ THOUSANDTHS = {
         361: "I",
         389: "()t",
         392: "rs",
-        444: "cez†",
+        444: "cez†‡",
         500: '"*/0123456789agoJ',
         556: "Sbdhknpquvxy",
         625: "LZ",
@@ -74,6 +75,7 @@ def width(source: str, size: int) -> float:
     (22.78, True)
     """
     plain = source.replace(r"\pm", "±").replace(r"\dagger", DAGGER).replace(".5ex", "")
+    plain = plain.replace(r"\ddagger", PUBLISHED)
     plain = re.sub(r"\\textasciicircum|\\text(less|greater|bar|asciitilde|backslash)", "=", plain)
     plain = re.sub(r"\\[a-zA-Z]+|[{}$\\]", "", plain)
     bold = BOLD if r"\textbf" in source else 1.0
