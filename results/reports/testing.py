@@ -45,7 +45,9 @@ def sentences(table: Table) -> list[str]:
             *_ranks(block, table.columns),
         )
     ]
-    models = [MODELS] if len(table.seeds) == 1 else []
+    # A test over folds compares methods: of one seed, too, each fold is a training run.
+    of_models = any(one.claim != "seeds and items" for one in table.tests.named)
+    models = [MODELS] if len(table.seeds) == 1 and of_models else []
     return [sentence(table.metric, table.tests), *models, *told]
 
 
