@@ -183,9 +183,11 @@ def _over_seeds(
     testing: Testing,
 ) -> Test | Undefined:
     """Leave the default test of one seed, or why it is not made, to the tests over items."""
+    if not all(cell.complete for cell in cells):
+        return MISSING
     test = cells[0].test
     one_seed = min(len(cell.sample.by_seed) for cell in cells) == 1
-    of_items = isinstance(test, Test) or (test == items and test != MISSING)
+    of_items = isinstance(test, Test) or test == items
     return too_few(ONE_SEED, evidence[0]) if one_seed and of_items and not testing.test else test
 
 

@@ -135,11 +135,11 @@ def _rival(
     own = candidates[key]
     if not own.trained:
         return Undefined("not trained")
-    others = {k: one for k, one in candidates.items() if k != key}
-    if not any(one.trained for one in others.values()):
+    others = {k: one for k, one in candidates.items() if k != key and one.sample.mean is not None}
+    trained = {k: one for k, one in others.items() if one.trained}
+    if not trained:
         return Undefined("no other trained method" if others else "no other method")
-    trained = {k: one for k, one in others.items() if one.trained and one.sample.mean is not None}
-    if own.sample.mean is None or not trained:
+    if own.sample.mean is None:
         return MISSING
     if testing.against and not own.declared:
         declared = [k for k, one in trained.items() if one.declared]

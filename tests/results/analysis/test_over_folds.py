@@ -123,9 +123,11 @@ def test_a_planned_fold_that_nobody_ran_withholds_the_test(runs: list[Run]) -> N
 
 
 def test_a_fold_that_one_method_lacks_withholds_the_test(runs: list[Run]) -> None:
-    found = outcome([run for run in runs if (run.method, run.fold) != ("lora", 4)])
-    assert isinstance(found, Undefined)
-    assert found.withheld
+    lacking = [run for run in runs if (run.method, run.fold) != ("lora", 4)]
+    assert isinstance(outcome(lacking), Undefined)
+    (one,) = compare(lacking, "hycam", "lora", testing=FOLDS)
+    assert one.contrasts[0].test == Undefined("seeds are missing", withheld=True)
+    assert "lora: seed 2333 lacks fold 4." in markdown([one])
 
 
 @pytest.mark.parametrize("unknown", ["folds", "trained_rows"])
