@@ -141,6 +141,10 @@ class Run:
     """Empty without a GPU, and for runs of before it was kept."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels that it used and that torch has in no deterministic form."""
+    folds: int | None = None
+    """How many were planned; None without cross-validation, and for runs of before it was kept."""
+    trained_rows: int | None = None
+    """Rows trained on, without those held out; None without training, and for runs of before."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

@@ -72,9 +72,10 @@ def _of_group(
     tests = {name: _described(test) for name, test in tasks.tests.items()}
     sources = task_sources(tasks.group, tasks.tests)
     benchmark_files = own_files("tasks", tasks.tests)
-    folds = range(plugins.group(tasks.group).folds) or [None]
+    folds = plugins.group(tasks.group).folds or None
     gpu, runs = torch.cuda.is_available(), {}
-    for seed, fold, place, method in product(seeds, folds, places, tasks.methods):
+    every_fold = [None] if folds is None else range(folds)
+    for seed, fold, place, method in product(seeds, every_fold, places, tasks.methods):
         if seed != seeds[0] and not plugins.method(method.spec.name).trains:
             continue
         weights, adapter = _precision(method.recipe, gpu=gpu)
@@ -113,6 +114,7 @@ def _of_group(
             ),
             files=(*own_files("methods", [method.spec.name]), *benchmark_files),
             gpu=gpu,
+            folds=folds,
         )
     return list(runs.values())
 

@@ -131,6 +131,7 @@ class PlannedRun(BaseModel):
         provenance: How the recipe was chosen, and the command line.
         files: The method and the benchmarks that the user gave by path.
         gpu: Whether it was planned for a GPU, and does not run without one.
+        folds: How many folds its group has; None without cross-validation, and in older folders.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -146,6 +147,7 @@ class PlannedRun(BaseModel):
     provenance: Provenance = Field(default_factory=Provenance)
     files: tuple[PluginFile, ...] = ()
     gpu: bool = False
+    folds: int | None = None
 
     @property
     def name(self) -> str:
@@ -196,6 +198,7 @@ class PlannedRun(BaseModel):
             protocol=f"{spec.protocol.id}/{spec.protocol.version}",
             provenance=self.provenance.model_dump(mode="json"),
             conditions=spec.conditions,
+            folds=self.folds,
         )
 
     @property

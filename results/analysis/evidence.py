@@ -10,6 +10,7 @@ import numpy as np
 
 from results.analysis.answers import OTHER_ITEMS, ByRun, Judged, judged
 from results.analysis.columns import PLAIN, Columns
+from results.analysis.folds import Folded, nothing
 from results.analysis.series import Series
 from results.record import POOLED, Run
 from results.statistics import strata
@@ -45,6 +46,7 @@ class Texts:
 NOT_STORED = Undefined("no verdicts of its items are stored")
 NO_VERDICTS = Undefined("its items are not right or wrong")
 NO_TEXTS = Undefined("its run folders hold no texts to test")
+OF_FOLDS = Undefined("its texts are scored fold by fold")
 
 AVERAGES = ("micro", POOLED, "macro")
 
@@ -65,6 +67,8 @@ class Evidence:
     by_seed: Mapping[int, float]
     by_benchmark: Callable[[], Mapping[str, float]] = dict
     """Of an average, what it averages: a mean over seeds each."""
+    folded: Callable[[], Folded] = nothing
+    """By fold too; without folds where there is no cross-validation."""
     judged: Callable[[], Judged | Undefined] = _not_stored
     """Only tests over items read verdicts."""
     average: Average = "micro"
@@ -109,6 +113,7 @@ class Source:
         return Evidence(
             {seed: of.tested(one) for seed, one in self.by_seed(series, column).items()},
             partial(self._by_benchmark, series, within),
+            partial(self._folded, series, column),
             cache(partial(self._judged, series, within)),
             _average(column),
             self.texts.scores.get(of.name) if self.texts else None,
@@ -142,6 +147,14 @@ class Source:
         tested = self.columns.metric.tested
         return {name: fmean(map(tested, found)) for name, found in numbers.items() if found}
 
+    def _folded(self, series: Series, column: str) -> Folded:
+        found: dict[int, dict[int, float]] = {}
+        for run in series.runs:
+            number = self.columns.numbers(run).get(column)
+            if number is not None and run.fold is not None:
+                found.setdefault(run.fold, {})[run.seed] = self.columns.metric.tested(number)
+        return Folded(found, series.runs)
+
     def _judged(self, series: Series, within: Sequence[str]) -> Judged | Undefined:
         if not within:
             return NOT_STORED
@@ -150,8 +163,10 @@ class Source:
         return self._segments(series, within) if self.texts else NO_VERDICTS
 
     def _segments(self, series: Series, within: Sequence[str]) -> Judged | Undefined:
-        """Put together the parts of texts; folds have none, as their texts are scored apart."""
+        """Put together the parts of texts, unless a score is a mean over folds."""
         assert self.texts is not None
+        if tuple(self.folds) != (None,):
+            return OF_FOLDS
         read, metric = self.texts.segments, self.columns.metric.name
         runs = [by_fold.get(None) for by_fold in series.by_seed.values()]
         found = {name: [run and read(run, name, metric) for run in runs] for name in within}

@@ -14,7 +14,15 @@ from results.analysis.ranking import Cell
 from results.analysis.runs.flags import summed_up
 from results.analysis.series import Comparable, Conditions, Series
 from results.analysis.table import column_sets, source_of, table_of
-from results.analysis.tests import DEFAULT, Make, Testing, check, over_both, over_items
+from results.analysis.tests import (
+    DEFAULT,
+    Make,
+    Testing,
+    check,
+    over_both,
+    over_items,
+    too_few,
+)
 from results.record import Run
 from results.statistics.components import Components, components
 from results.statistics.equivalence import Equivalence
@@ -22,7 +30,7 @@ from results.statistics.items.verdicts import differences
 from results.statistics.sample import Sample
 from results.statistics.test import Test, Undefined
 
-ONE_SEED = Undefined("one seed, and a test over seeds needs three")
+ONE_SEED = "one seed, and a test over seeds needs three"
 
 PROTOCOLS = (
     "The difference is one of protocols, too: of prompts, training text, decoding and extraction."
@@ -154,25 +162,35 @@ def _contrast(
     first, second = cells
     a, b = first.sample.mean, second.sample.mean
     evidence = [source.evidence(one, first.column) for one in series]
+    items = _over_items(source.columns.metric, cells, evidence, testing)
     return Contrast(
         column=first.column,
         first=first.sample,
         second=second.sample,
         intervals=(first.interval, second.interval),
         difference=None if a is None or b is None else a - b,
-        test=_over_seeds(first.test, testing),
+        test=_over_seeds(cells, items, evidence, testing),
         equivalence=first.equivalence,
         crossed=_of_items(over_both, cells, evidence, testing),
-        items=_over_items(source.columns.metric, cells, evidence, testing),
+        items=items,
         exchanged=_exchanged(*evidence) if first.column != "macro" else None,
         components=(_components(evidence[0]), _components(evidence[1])),
     )
 
 
-def _over_seeds(test: Test | Undefined, testing: Testing) -> Test | Undefined:
-    """Leave the default test of one seed to the tests over items."""
-    of_items = isinstance(test, Test) and test.claim == "items" and not testing.test
-    return ONE_SEED if of_items else test
+def _over_seeds(
+    cells: Sequence[Cell],
+    items: Test | Undefined,
+    evidence: Sequence[Evidence],
+    testing: Testing,
+) -> Test | Undefined:
+    """Leave the default test of one seed, or why it is not made, to the tests over items."""
+    if not all(cell.complete for cell in cells):
+        return MISSING
+    test = cells[0].test
+    one_seed = min(len(cell.sample.by_seed) for cell in cells) == 1
+    of_items = isinstance(test, Test) or test == items
+    return too_few(ONE_SEED, evidence[0]) if one_seed and of_items and not testing.test else test
 
 
 def _of_items(

@@ -6,7 +6,16 @@ What the default is depends on how many seeds there are, and never on the number
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from results.analysis.evidence import NO_VERDICTS, NOT_STORED, Evidence, Lookup, Texts, nowhere
+from results.analysis.evidence import (
+    NO_VERDICTS,
+    NOT_STORED,
+    OF_FOLDS,
+    Evidence,
+    Lookup,
+    Texts,
+    nowhere,
+)
+from results.analysis.folds import over_folds
 from results.analysis.kept_tests import Keep, at_once
 from results.analysis.runs.selection import require_finished
 from results.errors import ResultsError, unknown
@@ -122,9 +131,18 @@ def default(first: Evidence, second: Evidence, alternative: Alternative) -> Test
     if fewest >= seeds.FEWEST:
         return welch(first.by_seed, second.by_seed, alternative)
     if fewest > 1:
-        return Undefined("two seeds, and a test over seeds needs three")
+        return too_few("two seeds, and a test over seeds needs three", first)
     test = over_items(first, second, alternative)
-    return Undefined(f"one seed, and {test.reason}") if test in (NOT_STORED, NO_VERDICTS) else test
+    if isinstance(test, Undefined) and test in (NOT_STORED, NO_VERDICTS, OF_FOLDS):
+        return too_few(f"one seed, and {test.reason}", first)
+    return test
+
+
+def too_few(reason: str, evidence: Evidence) -> Undefined:
+    """Say that there are too few seeds, and name the test over folds where there are folds."""
+    return Undefined(
+        f"{reason} (--test folds tests the folds)" if evidence.folded().any else reason
+    )
 
 
 def _seeds(test: SeedTest) -> Make:
@@ -149,6 +167,10 @@ def _items(test: ItemTest) -> Make:
     return make
 
 
+def _folds(first: Evidence, second: Evidence, alternative: Alternative) -> Test | Undefined:
+    return over_folds(first.folded(), second.folded(), alternative)
+
+
 def _benchmarks(first: Evidence, second: Evidence, alternative: Alternative) -> Test | Undefined:
     a, b = first.by_benchmark(), second.by_benchmark()
     if len(a) < 2:  # noqa: PLR2004 - one benchmark is no sample of benchmarks
@@ -164,6 +186,7 @@ over_both = _items(crossed)
 
 NAMED: Mapping[str, Make] = {
     **{name: _seeds(test) for name, test in seeds.NAMED.items()},
+    "folds": _folds,
     "crossed": over_both,
     **{name: _items(test) for name, test in items.NAMED.items()},
     "wilcoxon": _benchmarks,

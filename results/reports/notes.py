@@ -72,7 +72,9 @@ def _all(tables: Sequence[Table], command: str) -> Iterator[Note]:
     yield Note("data", marks, short=marks)
     for table in tables:
         if table.tests:
-            models = len(table.seeds) == 1
+            # A test over folds compares methods: each fold is a training run.
+            over_runs = any(one.claim == "seeds and items" for one in table.tests.named)
+            models = len(table.seeds) == 1 and not over_runs
             text = testing.sentence(table.metric, table.tests, models=models)
             yield Note("tests", text, short=testing.brief(table.tests, models=models))
     for table in tables:

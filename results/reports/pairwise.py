@@ -69,10 +69,10 @@ def _over_seeds(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
         yield (
             f"p ({'chosen' if one.chosen else 'default'}): {testing.listed(one.metric, made)}. It "
             "is of this pair alone, not adjusted for others. Effect: the difference in SD (Hedges' "
-            "g). Detectable: what these numbers of seeds find with a power of 80 %."
+            "g). Detectable: what samples of this size find with a power of 80 %."
         )
     yield from _impossible(tests)
-    yield from not_made("over seeds", tests)
+    yield from not_made("the chosen test" if one.chosen else "over seeds", tests)
 
 
 def _over_items(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
@@ -94,10 +94,14 @@ def _over_items(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
         yield markdown_table(header, rows, align="lrrrrrrr")
         first, second = one.methods
         told = (testing.listed(one.metric, tests) for tests in (over_both, over_items))
+        moved = (
+            f" Gained and lost are the items that {first} answers right in more, and in fewer, of "
+            f"its runs than {second}."
+        )
         yield (
             f"{'. '.join(_capital(text) for text in told if text)}. Intervals are of "
-            f"{100 * (1 - ALPHA):g} %. Gained and lost are the items that {first} answers right in "
-            f"more, and in fewer, of its runs than {second}."
+            f"{100 * (1 - ALPHA):g} %{', of the ratio' * one.metric.logarithm}."
+            f"{moved if any(contrast.exchanged for contrast in shown) else ''}"
         )
     if over_items and all(len(c.first.by_seed) == len(c.second.by_seed) == 1 for c in shown):
         yield testing.MODELS

@@ -64,6 +64,8 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         validation_loss=training.best_validation_loss if training else None,
         peak_memory=peaks,
         nondeterministic_kernels=reached.nondeterministic_kernels if reached else (),
+        folds=head.folds,
+        trained_rows=training.trained_rows if training else None,
     )
 
 

@@ -52,6 +52,8 @@ class Head(FileValue):
     """How the recipe was chosen, of how many tries, and the command line that asked for the run."""
     conditions: Mapping[str, Mapping[str, Any]] | None = None
     """Fields that are not the default, by part: "recipe", "batches"; null where the spec tells."""
+    folds: int | None = None
+    """How many folds were planned; null without cross-validation, and in folders of before."""
 
 
 class Environment(FileValue):

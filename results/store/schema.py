@@ -62,6 +62,8 @@ runs = sa.Table(
     Column("validation_loss", sa.Double, nullable=True),
     Column("peak_memory", sa.JSON, nullable=False),
     Column("nondeterministic_kernels", sa.JSON, nullable=False),
+    Column("folds", sa.Integer, nullable=True),
+    Column("trained_rows", sa.Integer, nullable=True),
     Column("kind", sa.String(16), nullable=False),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
     sa.Index("runs_by_kind", "kind", "started"),

@@ -109,12 +109,15 @@ class Store(Reader):
     def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Add one attempt, with its scores, unless it is there already.
 
-        The verdicts are added in either case, if there are any.
+        The verdicts are added in either case, if there are any, and so is what a store of an older
+        schema could not keep.
         """
         with self._database.transaction() as connection:
             attempt = connection.scalar(_attempt(run))
             if attempt is None:
                 attempt = _add(connection, run)
+            else:
+                _complete(connection, attempt, run)
             if judged:
                 verdicts.replace(connection, attempt, judged)
 
@@ -157,6 +160,14 @@ def _add(connection: Connection, run: Run) -> int:
     attempt: int = connection.execute(inserted, values).scalar_one()
     _add_scores(connection, attempt, run.scores)
     return attempt
+
+
+def _complete(connection: Connection, attempt: int, run: Run) -> None:
+    facts = {"folds": run.folds, "trained_rows": run.trained_rows}
+    known = {name: fact for name, fact in facts.items() if fact is not None}
+    if known:
+        this = schema.runs.c.attempt == attempt
+        connection.execute(sa.update(schema.runs).where(this).values(known))
 
 
 def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:

@@ -46,6 +46,7 @@ def test_a_group_with_folds_is_planned_as_a_run_for_each_fold_and_seed(
     assert len({job.spec.setting for job in jobs}) == 1
     assert len({job.spec.series for job in jobs}) == 1
     assert {tuple(job.spec.tests) for job in jobs} == {SETS}
+    assert {job.head.folds for job in jobs} == {5}
 
 
 def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[PlannedRun]) -> None:
@@ -55,6 +56,7 @@ def test_the_runs_of_the_folds_have_names_that_tell_them_apart(jobs: list[Planne
 def test_a_group_without_folds_is_one_run_a_seed(asked: Request) -> None:
     found = plan(replace(asked, tasks="gsm8k"))
     assert [(job.spec.seeds.init, job.spec.fold) for job in found] == [(2333, None), (1000, None)]
+    assert {job.head.folds for job in found} == {None}
 
 
 def test_every_row_is_tested_in_exactly_one_fold(folds: list[Rows]) -> None:

@@ -92,7 +92,7 @@ def test_one_seed_makes_no_test_however_many_its_folds(make: Make) -> None:
     runs = [make(method, fold=fold) for method in ("hycam", "lora") for fold in range(5)]
     (table,) = tables(runs)
     assert table.blocks[0].rows[0].cells[0].test == Undefined(
-        "one seed, and no verdicts of its items are stored"
+        "one seed, and no verdicts of its items are stored (--test folds tests the folds)"
     )
     text = render([table], "markdown")
     assert "accuracy in percent (mean over 5 folds), seed 2333 alone." in text

@@ -34,7 +34,7 @@ def finished(
     folder.write_environment(Environment(**STACK))
     record = {"rows": 9, "cut": 0, "dropped": 0, "steps": 7, "tokens": 99, "best_step": 7}
     folder.write_train_record(
-        TrainRecord(**record, best_validation_loss=1.5, tokens_per_second=1234.5)
+        TrainRecord(**record, best_validation_loss=1.5, tokens_per_second=1234.5, trained_rows=8)
     )
     folder.write_result(result())
     return folder
@@ -72,6 +72,7 @@ def test_a_finished_run_is_read_with_all_that_it_recorded(
     assert run.folder == str(finished.path)
     assert run.backbone_place == "somewhere"
     assert run.validation_loss == 1.5
+    assert run.trained_rows == 8
 
 
 def test_what_was_not_the_default_is_named_by_the_head_or_else_by_the_spec(

@@ -23,7 +23,8 @@ def test_a_run_comes_back_equal(place: str, make: Make) -> None:
         Score("gsm8k", "accuracy", "strict", False, 0.0, 3, unparsed=2),
         Score(POOLED, "bleu", "", True, 31.4159, 3, signature="nrefs:1|tok:13a"),
     )
-    run = make(scores=scores, seed=2**40, fold=4, marks=("limit 3", "sample"), flags=("empty",))
+    sizes = {"fold": 4, "folds": 5, "trained_rows": 1244}
+    run = make(scores=scores, seed=2**40, **sizes, marks=("limit 3", "sample"), flags=("empty",))
     Store(place).add(run)
     assert Reader(place).runs() == [run]
 
@@ -50,6 +51,18 @@ def test_adding_an_attempt_twice_changes_nothing(place: str, make: Make) -> None
     store.add(make())
     store.add(make())
     assert store.runs() == [make()]
+
+
+def test_adding_an_attempt_again_adds_what_older_schemas_did_not_keep(
+    place: str, make: Make
+) -> None:
+    store, old = Store(place), make(fold=4)
+    store.add(old)
+    told = replace(old, folds=5, trained_rows=1244)
+    store.add(told)
+    assert store.runs() == [told]
+    store.add(old)  # a folder that does not say it takes nothing back
+    assert store.runs() == [told]
 
 
 def test_replaced_scores_and_flags_are_those_of_the_one_attempt(place: str, make: Make) -> None:
