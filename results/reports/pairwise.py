@@ -153,10 +153,9 @@ def _within(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
     rows = [[contrast.column, *_equivalent(one.metric, contrast.equivalence)] for contrast in shown]
     yield markdown_table(["", WITHIN, "p", "shown", "smallest margin"], rows, align="lrrlr")
     yield (
-        "Equivalence: two one-sided tests at "
-        f"{ALPHA}, whether the difference is smaller than the margin. The smallest margin is the "
-        "one within which these numbers of seeds could show a difference of 0 to be. Where it is "
-        "not shown, the two may differ or not."
+        f"Equivalence: two one-sided tests at {ALPHA}, whether the difference is smaller than the "
+        "margin. Where that is not shown, the two may differ or not. Smallest margin: what these "
+        "runs could have shown of a difference of 0."
     )
     yield from not_made("equivalence", {c.column: c.equivalence for c in shown})
 
