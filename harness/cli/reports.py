@@ -61,7 +61,7 @@ def table(
     margin: options.Margin = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
-    from harness.commands import tables
+    from harness.commands import audit, tables
     from results.reports.printing import Printing
 
     printing = Printing(
@@ -72,7 +72,7 @@ def table(
         label=label,
         costs=costs,
         runs=runs,
-        published=tables.paper(published),
+        published=audit.paper(published),
         command=options.given(context),
     )
     text = tables.table(

@@ -52,6 +52,15 @@ def file(place: str | None, said: Said) -> Report:
     return _report(_audits(found, said))
 
 
+def paper(name: str) -> Paper | None:
+    """Read what the paper called `name` prints; nothing without a name.
+
+    Raises:
+        ResultsError: There is no such paper.
+    """
+    return papers.paper(name, test_sets()) if name else None
+
+
 def published(name: str | None, said: Said) -> Report:
     """Audit the tables of one paper, or of all whose tables are shipped.
 

@@ -9,7 +9,6 @@ from itertools import chain
 from math import inf
 from typing import Any, TypedDict, Unpack
 
-from harness.commands.audit import test_sets
 from harness.commands.report import Report
 from harness.commands.segments import segments
 from harness.errors import UserError, unknown
@@ -23,8 +22,6 @@ from results.analysis.matches import Across
 from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.analysis.table import Table, tables
 from results.analysis.tests import DEFAULT, Testing
-from results.audit import papers
-from results.audit.papers import Paper
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
@@ -205,15 +202,6 @@ def asked(
         alternative="greater" if one_sided else "two-sided",
         margin=margin,
     )
-
-
-def paper(name: str) -> Paper | None:
-    """Read what the paper called `name` prints; nothing without a name.
-
-    Raises:
-        ResultsError: There is no such paper.
-    """
-    return papers.paper(name, test_sets()) if name else None
 
 
 def across(backbones: str, protocols: str) -> Across:
