@@ -5,7 +5,7 @@
 d_f is the difference of the two methods on fold f of k. The folds share most of their training
 rows, so that s_d^2 / k is too small; n_test / n_train makes up for it. Of equal
 methods it finds a difference in 1, 3, 5 and 7 % of cases, if the d_f of five folds correlate by 0,
-0.1, 0.2 and 0.3. Averaging seeds that divide the rows anew makes the d_f correlate more: at 0.2
+0.1, 0.2 and 0.3. Averaging seeds that divide the rows again makes the d_f correlate more: at 0.2
 between all runs it finds one in 9, 13 and 20 % of cases with 2, 3 and 5 seeds.
 
 Nadeau and Bengio, 2003. Inference for the Generalization Error, section 3.
