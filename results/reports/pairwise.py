@@ -104,7 +104,7 @@ def _over_items(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
             f"{moved if any(contrast.exchanged for contrast in shown) else ''}"
         )
     if over_items and all(len(c.first.by_seed) == len(c.second.by_seed) == 1 for c in shown):
-        yield testing.MODELS
+        yield f"{testing.MODELS}."
     yield from _impossible(items)
     yield from not_made("new seeds and items", crossed)
     yield from not_made("new items alone", items)
