@@ -17,7 +17,9 @@ def source(store_place: str, *, private: bool) -> Source:
 def build(store_place: str, out: Path, *, private: bool) -> str:
     """Write pages below `out`, and say how many files they are."""
     number = write(source(store_place, private=private), out)
-    return f"{number} files in {out}. Open {out / 'index.html'}, or copy the folder to a web server."
+    return (
+        f"{number} files in {out}. Open {out / 'index.html'}, or copy the folder to a web server."
+    )
 
 
 def serve(store_place: str, host: str, port: int, names: list[str], *, private: bool) -> None:

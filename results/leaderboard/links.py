@@ -115,7 +115,7 @@ def slug(name: str) -> str:
     """Make a file name of any text; one that had to be changed gets digits of its hash.
 
     >>> slug("gsm8k"), slug("../../etc/passwd"), slug("meta-llama/Llama")
-    ('gsm8k', 'etc-passwd-6c5bf09c', 'meta-llama-Llama-6ca9c1d4')
+    ('gsm8k', 'etc-passwd-3754d6cb', 'meta-llama-Llama-4c796b81')
     """
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[:80]
     # Some file systems do not tell capitals from small letters: only small ones are left as is.

@@ -93,6 +93,8 @@ class TableValue:
     overall: str
     """The column that ranks the rows unless another is asked for."""
     blocks: tuple[BlockValue, ...]
+    banded: bool
+    """Whether any cell is of a top band."""
     notes: tuple[str, ...]
     refusal: str
 
@@ -163,6 +165,7 @@ class _Shown:
 
     def table(self) -> TableValue:
         table = self.of
+        blocks = tuple(map(self._block, table.blocks))
         one_seed = len(table.seeds) == 1 and bool(table.blocks)
         return TableValue(
             title=prose.title(table),
@@ -175,7 +178,8 @@ class _Shown:
             marks=table.conditions.marks,
             columns=self.columns,
             overall=overall(table),
-            blocks=tuple(map(self._block, table.blocks)),
+            blocks=blocks,
+            banded=any(c.top_band for block in blocks for row in block.rows for c in row.cells),
             notes=tuple(lines(notes([table], command=""))),
             refusal=table.refusal,
         )

@@ -1,5 +1,6 @@
 """The one renderer: values to HTML. Every text is escaped, and no page asks another host."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -39,7 +40,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(changed=replace, view_of=View)
-    made.filters.update(p=written_p)
+    made.filters.update(p=written_p, pad=padding)
     return made
 
 
@@ -66,3 +67,14 @@ def written_p(p: float) -> str:
     ('0.031', '< 0.0001', '1')
     """
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"  # noqa: PLR2004 (no table needs less)
+
+
+def padding(text: str, texts: Iterable[str]) -> str:
+    """Give what a number lacks behind its point, so that it stands below the others.
+
+    >>> padding("0.5", ["0.5", "0.0491", "-"]), padding("0", ["0", "1.25"])
+    ('000', '.00')
+    """
+    behind = {one: len(one.partition(".")[2]) + ("." in one) for one in (text, *texts)}
+    missing = max(behind.values()) - behind[text]
+    return "." * ("." not in text and missing > 0) + "0" * (missing - ("." not in text))

@@ -1,11 +1,12 @@
 """Pages over a store, served: the only code that knows FastAPI."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import uvicorn
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.middleware.base import RequestResponseEndpoint
 
@@ -19,7 +20,7 @@ from results.leaderboard.rank import RankPage, rank_page
 from results.leaderboard.render import POLICY, STATIC, page
 from results.leaderboard.run import RunPage, run_page
 from results.leaderboard.source import Opened, Source
-from results.leaderboard.view import Recipes, View, from_query
+from results.leaderboard.view import View, from_query
 from results.record import Status
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -27,8 +28,9 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 OPEN = """\
 note: this page has no login. Who reaches {host}:{port} reads all runs and all answers of the store.
-  To let few in, serve it on 127.0.0.1 behind a web server that asks for a password, such as nginx:
-    auth_basic "runs"; auth_basic_user_file FILE; location / {{ proxy_pass http://127.0.0.1:{port}; }}
+  It answers only to the names in its address, and to those that --name adds.
+  To let few in, serve it on 127.0.0.1 behind a web server that asks for a password; in nginx:
+    auth_basic "runs"; auth_basic_user_file FILE; proxy_pass http://127.0.0.1:{port};
 """
 
 HEADERS = {
@@ -42,7 +44,12 @@ LINKS = Served()
 SCHEMA = "/api/openapi.json"
 
 Page = Annotated[int, Query(ge=1, le=10**6)]
-Texts = Annotated[list[str], Query()]
+
+FIELDS = [
+    {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
+    for name, kind in get_type_hints(View).items()
+]
+"""The fields of a view, as OpenAPI describes them; all may be left out."""
 
 
 def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> None:
@@ -118,23 +125,10 @@ def _add_api(made: FastAPI, source: Source) -> None:
     refused: Any = {404: {"description": "There is no such thing in the store."}}
     refused[503] = {"description": "The store cannot be read."}
 
-    @made.get("/api/rank", responses=refused)
-    def ranking(
-        group: str = "",
-        backbones: Texts = [],  # noqa: B006 (FastAPI copies it)
-        methods: Texts = [],  # noqa: B006
-        columns: Texts = [],  # noqa: B006
-        protocol: str = "",
-        recipes: Recipes = "shared",
-        era: str = "",
-        sort: str = "",
-        reverse: bool = False,
-        search: str = "",
-    ) -> RankPage:
-        """Give a view of the ranking; every field may be left out."""
-        several = tuple(backbones), tuple(methods), tuple(columns)
-        view = View(group, *several, protocol, recipes, era, sort, reverse, search)
-        return rank_page(source.open(), view)
+    @made.get("/api/rank", responses=refused, openapi_extra={"parameters": FIELDS})
+    def ranking(request: Request) -> RankPage:
+        """Give a view of the ranking, by the query that the address of its page has."""
+        return rank_page(source.open(), from_query(request.query_params.multi_items()))
 
     @made.get("/api/runs", responses=refused)
     def attempts(status: Status | None = None, page: Page = 1) -> HistoryPage:

@@ -78,7 +78,7 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
         recipes=_policy(policy),
         era=_last(found, "era"),
         sort=_last(found, "sort"),
-        reverse=_last(found, "reverse") == "1",
+        reverse=_last(found, "reverse") in ("1", "true"),
         search=_last(found, "search"),
     )
 
