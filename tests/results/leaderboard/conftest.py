@@ -80,7 +80,7 @@ def store(
             run = make(
                 method,
                 seed,
-                {"gsm8k": right + seed, "aqua": right - seed},
+                {"gsm8k": right + seed, "aqua": right - seed // 2},
                 minute=10 * number + seed,
                 spec=SPEC | {"tests": {"gsm8k": {}, "aqua": {}}},
                 flags=("gsm8k: always the same answer: 7 (100 %)",) if method == HOSTILE else (),
