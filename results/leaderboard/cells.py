@@ -9,6 +9,7 @@ from results.analysis.ranking import Cell
 from results.record import Run
 from results.reports import prose
 from results.reports.testing import CLAIMS
+from results.statistics.power import detectable
 from results.statistics.test import Test
 
 
@@ -128,6 +129,7 @@ def _rows(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> int | None:
 
 
 def _tested(metric: Metric, test: Test, rival: str) -> Tested:
+    least = detectable(test)
     between = test.interval and " to ".join(_difference(metric, end) for end in test.interval)
     return Tested(
         against=rival,
@@ -137,7 +139,7 @@ def _tested(metric: Metric, test: Test, rival: str) -> Tested:
         interval=between or "",
         p=test.p,
         adjusted=test.adjusted,
-        detectable="" if test.detectable is None else _size(metric, test.detectable),
+        detectable="" if least is None else _size(metric, least),
         significant=test.significant,
     )
 
