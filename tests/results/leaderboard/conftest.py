@@ -99,6 +99,9 @@ def store(
         minute=99,
         status="failed",
         scores=(),
+        trainable_parameters=0,
+        total_parameters=0,
+        spec=SPEC,
         reason="OSError: /home/ann/models/tiny on node7: no space",
         environment={"machine": {"host": "node7"}},
     )
