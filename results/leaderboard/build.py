@@ -54,7 +54,7 @@ def _pages(opened: Opened) -> Iterator[tuple[str, str]]:
 
 
 def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
-    firsts = {group: opened.backbones(group)[:1] for group in opened.groups}
+    firsts = opened.firsts
     yield TOP.home(), pages.rank(rank_page(opened, View()), TOP, firsts)
     for group in opened.groups:
         backbones = opened.backbones(group)

@@ -58,7 +58,14 @@ class Public:
         if self.everything:
             return run
         host = host_of(run)
-        return replace(run, folder="", backbone_place="", reason=self.text(run.reason, host))
+        return replace(
+            run,
+            folder="",
+            backbone_place="",
+            reason=self.text(run.reason, host),
+            flags=tuple(self.text(flag, host) for flag in run.flags),
+            marks=tuple(self.text(mark, host) for mark in run.marks),
+        )
 
     def whole(self, run: Run) -> Run:
         """Leave out what is private from all that a run knows."""
@@ -70,8 +77,6 @@ class Public:
             spec=self.value(run.spec, host),
             provenance=self.value(run.provenance, host),
             environment=self.value(_without_host(run.environment), host),
-            flags=tuple(self.text(flag, host) for flag in run.flags),
-            marks=tuple(self.text(mark, host) for mark in run.marks),
         )
 
 

@@ -19,7 +19,7 @@ from results.leaderboard.links import Served
 from results.leaderboard.rank import RankPage, rank_page
 from results.leaderboard.render import POLICY, STATIC, page
 from results.leaderboard.run import RunPage, run_page
-from results.leaderboard.source import Opened, Source
+from results.leaderboard.source import Source
 from results.leaderboard.view import View, from_query
 from results.record import Status
 
@@ -96,7 +96,7 @@ def _add_pages(made: FastAPI, source: Source) -> None:
     def rank(request: Request) -> str:
         opened = source.open()
         view = from_query(request.query_params.multi_items())
-        return pages.rank(rank_page(opened, view), LINKS, firsts(opened))
+        return pages.rank(rank_page(opened, view), LINKS, opened.firsts)
 
     @made.get("/runs", **show)
     def runs(status: Status | None = None, page: Page = 1) -> str:
@@ -114,11 +114,6 @@ def _add_pages(made: FastAPI, source: Source) -> None:
     def api() -> str:
         described = made.openapi()["paths"].items()
         return page("api", LINKS, schema=SCHEMA, operations=[(p, o["get"]) for p, o in described])
-
-
-def firsts(opened: Opened) -> dict[str, tuple[str, ...]]:
-    """Name the backbones that each group opens with: that of its newest run."""
-    return {group: opened.backbones(group)[:1] for group in opened.groups}
 
 
 def _add_api(made: FastAPI, source: Source) -> None:

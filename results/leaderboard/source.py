@@ -62,6 +62,11 @@ class Opened:
         own = (kind for kind in self.kinds if kind.group == group)
         return tuple(dict.fromkeys(names[kind.backbone_identity] for kind in own))
 
+    @property
+    def firsts(self) -> dict[str, tuple[str, ...]]:
+        """Name the backbone that each group opens with: that of its newest run."""
+        return {group: self.backbones(group)[:1] for group in self.groups}
+
     def completed(self, view: View) -> View:
         """Fill in the group and the backbone of the newest run; a store without runs has none."""
         group = view.group or next(iter(self.groups), "")

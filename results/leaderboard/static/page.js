@@ -22,6 +22,7 @@
     details.addEventListener("toggle", (event) => {
       if (event.newState === "open") place(details, button);
     });
+    button.addEventListener("focus", () => { if (button.matches(":focus-visible")) show(); });
     for (const one of [button, details]) {
       one.addEventListener("pointerenter", (event) => {
         clearTimeout(leaving);

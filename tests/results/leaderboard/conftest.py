@@ -26,7 +26,7 @@ ANSWERS = (
 """Text, what was found, whether that is right, whether the model ended it."""
 
 SPEC = {
-    "method": {"name": "lora", "fields": {"r": 8}, "file": "/home/ann/lora.py"},
+    "method": {"name": "lora", "fields": {"r": 8}, "file": "/home/quentin/lora.py"},
     "train": {"lr": 0.001},
     "tests": {"gsm8k": {"sha256": "ab", "rows": 4}},
     "protocol": {"extractor": "strict", "stop": ""},
@@ -44,7 +44,7 @@ def write_folder(path: Path, run: Run) -> RunFolder:
             if name not in ("format", "conditions")
         },
     )
-    folder.create(head, SPEC, {"backbone_place": "/home/ann/models/tiny"})
+    folder.create(head, SPEC, {"backbone_place": "/home/quentin/models/tiny"})
     folder.write_generations(
         "gsm8k",
         [
@@ -63,7 +63,7 @@ def write_folder(path: Path, run: Run) -> RunFolder:
     events.append(Event(time=99, step=100, loss=float("nan")))
     lines = "".join(f"{one.model_dump_json(exclude_none=True)}\n" for one in events)
     folder.events.write_text(lines)
-    folder.log.write_text("loaded /home/ann/models/tiny on node7\n")
+    folder.log.write_text("loaded /home/quentin/models/tiny on node7\n")
     return folder
 
 
@@ -84,10 +84,10 @@ def store(
                 minute=10 * number + seed,
                 spec=SPEC | {"tests": {"gsm8k": {}, "aqua": {}}},
                 flags=("gsm8k: always the same answer: 7 (100 %)",) if method == HOSTILE else (),
-                backbone_place="/home/ann/models/tiny",
+                backbone_place="/home/quentin/models/tiny",
                 folder=str(root / "gone"),
                 environment={"python": "3.11", "machine": {"host": "node7", "threads": 2}},
-                provenance={"command": ["harness", "run", "--data", "/home/ann/data"]},
+                provenance={"command": ["harness", "run", "--data", "/home/quentin/data"]},
             )
             if (method, seed) == ("lora", 3):
                 run = with_folder(run, root / "runs" / "lora")
@@ -102,7 +102,7 @@ def store(
         trainable_parameters=0,
         total_parameters=0,
         spec=SPEC,
-        reason="OSError: /home/ann/models/tiny on node7: no space",
+        reason="OSError: /home/quentin/models/tiny on node7: no space",
         environment={"machine": {"host": "node7"}},
     )
     made.add(failed)

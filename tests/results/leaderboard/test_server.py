@@ -191,7 +191,7 @@ def test_failed_runs_say_why(page: Callable[[str], str]) -> None:
     assert "dypam" not in text
 
 
-SECRETS = ("/home", "ann", "node7")
+SECRETS = ("/home", "quentin", "node7")
 
 
 def test_no_page_and_no_answer_names_a_folder_a_host_or_a_user(
@@ -202,13 +202,13 @@ def test_no_page_and_no_answer_names_a_folder_a_host_or_a_user(
     paths += ["/api/rank", "/run/none", "/run/none/items/x", "/?group=none"]
     paths += [f"/api{path}" for path in paths if path.startswith(("/run", "/runs"))]
     for path in paths:
-        text = re.sub("chann|plann|scann|annot", "", served.get(path).text)
+        text = served.get(path).text
         assert [secret for secret in SECRETS if secret in text] == [], path
 
 
 def test_who_asks_for_it_is_shown_folders_and_hosts(store: Stored, client: Client) -> None:
     text = client(store[0], private=True).get(f"/run/{store[1]['lora 3'].run_id}").text
-    assert "/home/ann/models/tiny" in text
+    assert "/home/quentin/models/tiny" in text
     assert "node7" in text
     assert store[1]["lora 3"].folder in text
 
