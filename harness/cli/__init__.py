@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, items, new, publish, reports, runs
+from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs
 from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
@@ -49,6 +49,7 @@ def options(
 app.add_typer(catalogue.data_app, name="data", no_args_is_help=True)
 app.add_typer(reports.seeds_app, name="seeds", no_args_is_help=True)
 app.add_typer(new.app, name="new", no_args_is_help=True)
+app.add_typer(leaderboard.app, name="leaderboard", no_args_is_help=True)
 
 
 def main() -> None:

@@ -43,6 +43,7 @@ READING = {
     "compare": ["lora dypam", "lora dypam --json", "lora dypam --margin 2 --one-sided"],
     "seeds": ["plan --delta 1", "plan --delta 1 --methods lora --json"],
     "audit": ["paper.md", "paper.md --seeds 5 --items gsm8k=2 --json", "--published smoa"],
+    "leaderboard": ["build --out pages", "serve --help"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],

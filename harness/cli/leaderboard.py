@@ -1,0 +1,47 @@
+"""Pages over the store."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli import options
+
+app = typer.Typer(help="Pages over the store: served, or as files.")
+
+Private = Annotated[
+    bool, typer.Option("--private", help="Also show folders, host names and user names.")
+]
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at.", min=1, max=65535)] = 8000,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name of this machine by which visitors ask for it; may be repeated."),
+    ] = None,
+    private: Private = False,
+    store: options.StorePlace = "harness.db",
+) -> None:
+    """Serve pages over the store at http://127.0.0.1:8000."""
+    from harness.commands import leaderboard
+
+    address, warning = leaderboard.greeting(host, port)
+    typer.echo(f"Pages over {store}: {address} (Ctrl-C ends)")
+    if warning:
+        typer.echo(warning, err=True)
+    leaderboard.serve(store, host, port, name or [], private=private)
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Option(help="The folder to write into.")],
+    private: Private = False,
+    store: options.StorePlace = "harness.db",
+) -> None:
+    """Write the same pages as files, for any web server or to be opened from disk."""
+    from harness.commands import leaderboard
+
+    typer.echo(leaderboard.build(store, out, private=private))

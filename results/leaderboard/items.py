@@ -1,0 +1,137 @@
+"""The items of a run, page by page: as values that the page and the API share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from results.analysis.items import Item, Kind, of_kinds
+from results.errors import ResultsError, unknown
+from results.leaderboard.source import Opened
+
+PAGE = 20
+"""Items on a page."""
+
+
+@dataclass(frozen=True)
+class FoundValue:
+    """What one extractor found in an answer."""
+
+    extractor: str
+    found: str
+    """Empty where it found nothing."""
+    right: bool
+    decides: bool
+
+
+@dataclass(frozen=True)
+class ItemValue:
+    """One row of a benchmark as a run answered it."""
+
+    id: int
+    prompt: str
+    gold: str
+    reference: str
+    judged: str
+    """What of the answer was judged."""
+    rest: str
+    """What came after, and was not judged."""
+    verdict: str
+    """"right" or "wrong"; empty where the answer is not judged."""
+    cut: bool
+    long: bool
+    in_training: bool
+    found: tuple[FoundValue, ...]
+    likelihoods: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ItemsPage:
+    """A page of the items of a run."""
+
+    run: str
+    method: str
+    backbone: str
+    seed: int
+    benchmark: str
+    benchmarks: tuple[str, ...]
+    kind: Kind | None
+    """Only items of this kind; None for all."""
+    page: int
+    """From 1."""
+    pages: int
+    counts: dict[str, int]
+    """Of all items of the benchmark, by kind, and of all under "all"."""
+    items: tuple[ItemValue, ...]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All items of a benchmark of a run, once read."""
+
+    run: str
+    method: str
+    backbone: str
+    seed: int
+    benchmark: str
+    benchmarks: tuple[str, ...]
+    items: Sequence[Item]
+
+    def page(self, kind: Kind | None = None, page: int = 1) -> ItemsPage:
+        """Give one page of the items of a kind, or of all; a page after the last is empty."""
+        kept = of_kinds(self.items, [kind] if kind else [])
+        kinds = {one: len(of_kinds(self.items, [one])) for one in get_args(Kind)}
+        return ItemsPage(
+            run=self.run,
+            method=self.method,
+            backbone=self.backbone,
+            seed=self.seed,
+            benchmark=self.benchmark,
+            benchmarks=self.benchmarks,
+            kind=kind,
+            page=page,
+            pages=max(1, -(-len(kept) // PAGE)),
+            counts={"all": len(self.items), **kinds},
+            items=tuple(map(_item, kept[(page - 1) * PAGE : page * PAGE])),
+        )
+
+
+def answers(opened: Opened, run_id: str, benchmark: str) -> Answers:
+    """Read the items of one benchmark of a run.
+
+    Raises:
+        ResultsError: There is no such run or benchmark, its folder is gone, or a file is damaged.
+    """
+    run, folder = opened.run(run_id)
+    if benchmark not in run.benchmarks:
+        raise ResultsError(unknown(f"benchmark of run {run.run_id}", benchmark, run.benchmarks))
+    if not folder.has_generations(benchmark):
+        raise ResultsError(f"The answers of run {run.run_id} to {benchmark} are not there.")
+    return Answers(
+        run=run.run_id,
+        method=run.method,
+        backbone=run.backbone,
+        seed=run.seed,
+        benchmark=benchmark,
+        benchmarks=tuple(name for name in run.benchmarks if folder.has_generations(name)),
+        items=opened.source.items(folder, benchmark),
+    )
+
+
+def _item(item: Item) -> ItemValue:
+    return ItemValue(
+        id=item.id,
+        prompt=item.prompt,
+        gold=item.gold,
+        reference=item.reference,
+        judged=item.judged,
+        rest=item.answer[len(item.judged) :],
+        verdict=item.verdict,
+        cut=not item.ended,
+        long=item.long,
+        in_training=item.in_training,
+        found=tuple(
+            FoundValue(name, found, item.correct[name], name == item.extractor)
+            for name, found in item.extracted.items()
+        ),
+        likelihoods=tuple((name, f"{value:.3f}") for name, value in item.likelihoods.items()),
+    )

@@ -1,0 +1,133 @@
+"""Addresses of pages: those of a server, and those of files beside one another."""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from urllib.parse import quote, urlencode
+
+from results.analysis.items import Kind
+from results.leaderboard.view import View
+from results.record import Status
+
+
+class Links(ABC):
+    """Where each page is, seen from the page that links to it."""
+
+    served: bool
+    """Whether a server answers: then a page may take any query, and there is an API."""
+
+    @abstractmethod
+    def home(self) -> str:
+        """Give the address of the first page."""
+
+    @abstractmethod
+    def asset(self, name: str) -> str:
+        """Give the address of a stylesheet or script."""
+
+    @abstractmethod
+    def rank(self, view: View) -> str:
+        """Give the address of a view of the ranking."""
+
+    @abstractmethod
+    def runs(self, status: Status | None = None, page: int = 1) -> str:
+        """Give the address of a page of attempts."""
+
+    @abstractmethod
+    def run(self, run_id: str) -> str:
+        """Give the address of a run."""
+
+    @abstractmethod
+    def items(self, run_id: str, benchmark: str, kind: Kind | None = None, page: int = 1) -> str:
+        """Give the address of a page of items."""
+
+
+class Served(Links):
+    """Addresses of a server."""
+
+    served = True
+
+    def home(self) -> str:
+        """Give the address of the first page."""
+        return "/"
+
+    def asset(self, name: str) -> str:
+        """Give the address of a stylesheet or script."""
+        return f"/static/{name}"
+
+    def rank(self, view: View) -> str:
+        """Give the address of a view of the ranking."""
+        return f"/{_query(view.to_query())}"
+
+    def runs(self, status: Status | None = None, page: int = 1) -> str:
+        """Give the address of a page of attempts."""
+        return f"/runs{_paged(status, page, 'status')}"
+
+    def run(self, run_id: str) -> str:
+        """Give the address of a run."""
+        return f"/run/{quote(run_id, safe='')}"
+
+    def items(self, run_id: str, benchmark: str, kind: Kind | None = None, page: int = 1) -> str:
+        """Give the address of a page of items."""
+        path = f"{self.run(run_id)}/items/{quote(benchmark, safe='')}"
+        return path + _paged(kind, page, "kind")
+
+
+@dataclass(frozen=True)
+class Files(Links):
+    """Addresses of files of one folder, relative to a file so many folders below it."""
+
+    depth: int = 0
+    served = False
+
+    def home(self) -> str:
+        """Give the address of the first page."""
+        return self._up("index.html")
+
+    def asset(self, name: str) -> str:
+        """Give the address of a stylesheet or script."""
+        return self._up(f"static/{name}")
+
+    def rank(self, view: View) -> str:
+        """Give the address of a view: a file for what it reads, a query for what it shows of it."""
+        backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
+        shown = replace(view, group="", backbones=(), recipes="shared")
+        path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}.html"
+        return self._up(path) + _query(shown.to_query())
+
+    def runs(self, status: Status | None = None, page: int = 1) -> str:
+        """Give the address of a page of attempts."""
+        return self._up(f"runs/{status or 'all'}-{page}.html")
+
+    def run(self, run_id: str) -> str:
+        """Give the address of a run."""
+        return self._up(f"run/{slug(run_id)}.html")
+
+    def items(self, run_id: str, benchmark: str, kind: Kind | None = None, page: int = 1) -> str:
+        """Give the address of a page of items."""
+        return self._up(f"items/{slug(run_id)}/{slug(benchmark)}-{kind or 'all'}-{page}.html")
+
+    def _up(self, path: str) -> str:
+        return "../" * self.depth + path
+
+
+def slug(name: str) -> str:
+    """Make a file name of any text; one that had to be changed gets digits of its hash.
+
+    >>> slug("gsm8k"), slug("../../etc/passwd"), slug("meta-llama/Llama")
+    ('gsm8k', 'etc-passwd-3754d6cb', 'meta-llama-Llama-4c796b81')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[:80]
+    # Some file systems do not tell capitals from small letters: only small ones are left as is.
+    if plain == name and plain == plain.lower():
+        return plain
+    return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}".lstrip("-")
+
+
+def _query(query: str) -> str:
+    return f"?{query}" if query else ""
+
+
+def _paged(kind: str | None, page: int, name: str) -> str:
+    pairs = ([(name, kind)] if kind else []) + ([("page", str(page))] if page > 1 else [])
+    return _query(urlencode(pairs))

@@ -1,0 +1,62 @@
+"""Pages as HTML: values put into the renderer, the same for both outlets."""
+
+from dataclasses import replace
+
+from results.leaderboard.history import HistoryPage
+from results.leaderboard.items import ItemsPage
+from results.leaderboard.links import Links
+from results.leaderboard.rank import RankPage
+from results.leaderboard.render import page
+from results.leaderboard.run import RunPage
+from results.leaderboard.view import Recipes, View
+
+POLICIES: tuple[tuple[Recipes, str], ...] = (
+    ("shared", "one for all"),
+    ("own", "each its own"),
+    ("validation", "best by validation"),
+)
+
+
+def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> str:
+    """Write the ranking; `firsts` are the backbones that each group opens with."""
+    view = values.view
+    each = [((name,), name) for name in values.backbones]
+    every = [(values.backbones, "all")] if len(each) > 1 else []
+    return page(
+        "rank",
+        links,
+        page=values,
+        firsts=firsts,
+        backbone_pairs=each + every,
+        policies=POLICIES,
+        pairs=lambda names: [(name, name) for name in names],
+        hidden=_hidden(view, links),
+    )
+
+
+def _hidden(view: View, links: Links) -> list[tuple[str, str]]:
+    """List what the form keeps of a view; a file keeps nothing, its script keeps the query."""
+    if not links.served:
+        return []
+    kept = replace(view, search="", columns=(), methods=())
+    return kept.pairs()
+
+
+def runs(values: HistoryPage, links: Links) -> str:
+    """Write a page of attempts."""
+    return page("runs", links, page=values)
+
+
+def run(values: RunPage, links: Links) -> str:
+    """Write a run."""
+    return page("run", links, page=values)
+
+
+def items(values: ItemsPage, links: Links) -> str:
+    """Write a page of items."""
+    return page("items", links, page=values)
+
+
+def error(title: str, message: str, links: Links) -> str:
+    """Write what went wrong."""
+    return page("error", links, title=title, message=message)

@@ -1,0 +1,80 @@
+"""The one renderer: values to HTML. Every text is escaped, and no page asks another host."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unicodedata import category
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from results.leaderboard.links import Links
+from results.leaderboard.view import View
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+ASSETS = ("style.css", "page.js")
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'"
+)
+"""No inline script or style, and nothing from another host."""
+
+
+def page(name: str, links: Links, **values: Any) -> str:
+    """Render the template `name` with the links of an outlet."""
+    template = _environment().get_template(f"{name}.html")
+    return template.render(links=links, policy=POLICY, **values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=readable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(changed=replace, view_of=View)
+    made.filters.update(p=written_p, pad=padding)
+    return made
+
+
+def readable(value: Any) -> Any:
+    r"""Write control characters of a text as escapes: HTML has none; any other stays as it is.
+
+    >>> readable("a\x00b\n\u4e2d\u3000"), readable(3)
+    ('a\\x00b\n\u4e2d\u3000', 3)
+    """
+    if type(value) is not str or value.isprintable():
+        return value
+    return "".join(
+        one.encode("unicode_escape").decode()
+        if category(one) in ("Cc", "Cs") and one not in "\n\t"
+        else one
+        for one in value
+    )
+
+
+def written_p(p: float) -> str:
+    """Write a p-value with two digits.
+
+    >>> written_p(0.0312), written_p(0.00001), written_p(1.0)
+    ('0.031', '< 0.0001', '1')
+    """
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"  # noqa: PLR2004 (no table needs less)
+
+
+def padding(text: str, texts: Iterable[str]) -> str:
+    """Give what a number lacks behind its point, so that it stands below the others.
+
+    >>> padding("0.5", ["0.5", "0.0491", "-"]), padding("0", ["0", "1.25"])
+    ('000', '.00')
+    """
+    behind = {one: len(one.partition(".")[2]) + ("." in one) for one in (text, *texts)}
+    missing = max(behind.values()) - behind[text]
+    return "." * ("." not in text and missing > 0) + "0" * (missing - ("." not in text))
