@@ -106,7 +106,7 @@ def _source(place: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{place} is no text: {error}. Read are {FORMS}.") from error
+        raise UserError(f"{place} is no text in UTF-8. Read are {FORMS}.") from error
 
 
 def _audits(tables: Sequence[PrintedTable], said: Said) -> list[Audit]:

@@ -79,7 +79,8 @@ def _all(tables: Sequence[Table], command: str) -> Iterator[Note]:
             yield Note("tests", text, short=testing.brief(table.tests, models=models))
     for table in tables:
         yield Note("tests", prose.star(table), short=prose.star(table, brief=True))
-    for text in unique(map(prose.tests, tables)):
+    several = len({table.metric for table in tables}) > 1
+    for text in unique(prose.tests(table, several=several) for table in tables):
         yield Note("tests", text)
     yield Note("conditions", prose.protocol(first.conditions))
     yield Note("conditions", prose.stack(first.conditions))

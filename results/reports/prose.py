@@ -144,10 +144,14 @@ def star(table: Table, *, brief: bool = False) -> str:
     return f"*: better than every {others}, {largest} < {ALPHA}{'' if brief else ', not adjusted'}."
 
 
-def tests(table: Table) -> list[str]:
-    """Say what the tests leave open, and which were not made."""
+def tests(table: Table, *, several: bool) -> list[str]:
+    """Say what the tests leave open, and which were not made.
+
+    `several` says whether tables of other metrics stand beside it, so that the metric is named.
+    """
     untested = [f"{where}{note}" for where, block in _places(table) for note in _untested(block)]
-    return [*testing.sentences(table), *untested]
+    metric = f"{table.metric.name}: " * several
+    return [f"{metric}{told}" for told in (*testing.sentences(table), *untested)]
 
 
 def of_rows(table: Table) -> list[str]:

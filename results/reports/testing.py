@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from results.analysis.family import Ranks
 from results.analysis.metrics import Metric
-from results.analysis.table import Block, Table
+from results.analysis.table import Block, Table, TableRow
 from results.analysis.tests import Made, Named
 from results.reports.shown import AVERAGES
 from results.statistics.equivalence import Equivalence
@@ -142,8 +142,14 @@ def _ranks(block: Block, columns: Sequence[str]) -> Iterator[str]:
         yield f"top band in {column} (possibly the best): {_top(found)}.{_wide(found)}"
         return
     listed = "; ".join(f"{_set(one)}: {', '.join(found[one])}" for one in sets)
+    among = " among trained methods" if any(_untrained(row, place) for row in block.rows) else ""
     top = ", ".join(label for one in sets if one.top_band for label in found[one])
-    yield f"possible ranks in {column}: {listed}; top band: {top}.{_wide(found)}"
+    yield f"possible ranks in {column}{among}: {listed}; top band: {top}.{_wide(found)}"
+
+
+def _untrained(row: TableRow, place: int) -> bool:
+    """Tell whether a method has a number, and no test ranks it."""
+    return row.cells[place].sample.mean is not None and row.cells[place].ranks is None
 
 
 def _top(found: Mapping[Ranks, Sequence[str]]) -> str:

@@ -88,6 +88,14 @@ def test_rank_sets_hold_the_ranks_that_adjusted_pairs_leave(runs: list[Run]) -> 
     assert "possible ranks in gsm8k: 1: a; 2 to 3: b, c; 4: d; top band: a." in text.lower()
 
 
+def test_ranks_that_tests_leave_open_are_those_among_trained_methods(
+    make: Make, runs: list[Run]
+) -> None:
+    (table,) = tables([*runs, make("base", 0, {"gsm8k": 1}, trainable_parameters=0)])
+    text = render([table], "markdown")
+    assert "possible ranks in gsm8k among trained methods: 1: a; 2 to 3: b, c" in text.lower()
+
+
 def test_a_declared_method_is_tested_against_each_other_one_alone(runs: list[Run]) -> None:
     (table,) = tables(runs, testing=Testing(against="c"))
     cells = column(table)

@@ -178,6 +178,14 @@ def test_metrics_stand_side_by_side_per_backbone_and_per_set(texts: list[Run]) -
     ]
 
 
+def test_what_is_not_tested_names_its_metric_where_several_stand_side_by_side(
+    texts: list[Run],
+) -> None:
+    text = render(of(texts, "metrics"), "markdown", WIDE, "metrics")
+    for metric in ("perplexity", "bleu", "rouge-l"):
+        assert f"{metric}: Qwen/Qwen3-8B, all columns: two seeds, " in text
+
+
 def test_metrics_of_no_text_are_refused(make: Make) -> None:
     with pytest.raises(ResultsError, match="No run has PPL, BLEU, ROUGE-L"):
         render(tables([make()]), "markdown", layout="metrics")
