@@ -24,7 +24,7 @@ FACTS = ("method", "parameters", "time", "memory", "size", "seeds")
 DIGITS = 8
 """Of the id of an environment, in an address."""
 
-ONE_SEED = f"One seed: this view ranks nothing beyond item noise. {MODELS}"
+ONE_SEED = f"One seed: this view ranks nothing beyond item noise. {MODELS}."
 
 
 @dataclass(frozen=True)
