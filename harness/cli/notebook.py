@@ -29,7 +29,7 @@ from results.analysis.table import Table
 from results.record import Run
 from results.reports import formats
 from results.reports.formats.csv import records
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Names = str | Sequence[str]
 """As on the command line, "lora,dypam", or one by one, ["lora", "dypam"]."""

@@ -62,7 +62,7 @@ def table(
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import audit, tables
-    from results.reports.printing import Printing
+    from results.reports.sheets.printing import Printing
 
     printing = Printing(
         columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),

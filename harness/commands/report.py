@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.reports.markdown_table import markdown_table
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 
 @dataclass(frozen=True)

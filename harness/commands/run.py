@@ -18,9 +18,9 @@ from harness.planning.request import Request
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
-from results.analysis.evidence import Lookup
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.evidence import Lookup
+from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports import formats
 from results.reports.costs import size

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.spec.planned import PlannedRun
-from results.analysis.evidence import Segments
+from results.analysis.testing.evidence import Segments
 from results.record import Run
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.statistics.items.verdicts import Floats

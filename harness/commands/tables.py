@@ -17,18 +17,18 @@ from results.analysis import extractors as extractor_analysis
 from results.analysis import history as history_analysis
 from results.analysis import pairwise as pairwise_analysis
 from results.analysis import planning
-from results.analysis.evidence import Texts
 from results.analysis.matches import Across
 from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.analysis.table import Table, tables
-from results.analysis.tests import DEFAULT, Testing
+from results.analysis.testing.evidence import Texts
+from results.analysis.testing.tests import DEFAULT, Testing
 from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
 from results.reports import history as history_report
 from results.reports import pairwise as pairwise_report
 from results.reports import planning as planning_report
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 from results.reports.to_json import to_json
 from results.statistics.multiplicity import Correction
 from results.store import Reader

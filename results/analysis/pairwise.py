@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from results.analysis.columns import Columns
-from results.analysis.evidence import NO_VERDICTS, Evidence, Interval, Source
-from results.analysis.family import MISSING
-from results.analysis.kept_tests import kept, seen
 from results.analysis.matches import NOTHING, Across, matches
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.runs.flags import summed_up
 from results.analysis.series import Comparable, Conditions, Series
 from results.analysis.table import column_sets, source_of, table_of
-from results.analysis.tests import (
+from results.analysis.testing.evidence import NO_VERDICTS, Evidence, Interval, Source
+from results.analysis.testing.family import MISSING
+from results.analysis.testing.kept_tests import kept, seen
+from results.analysis.testing.tests import (
     DEFAULT,
     Make,
     Testing,

@@ -7,14 +7,14 @@ from statistics import fmean
 
 import numpy as np
 
-from results.analysis.answers import Judged
 from results.analysis.columns import Columns
-from results.analysis.evidence import Source
 from results.analysis.metrics import Metric
 from results.analysis.runs.selection import is_of, require_finished
 from results.analysis.series import Comparable, Conditions, Series, comparables
 from results.analysis.table import column_sets, source_of
-from results.analysis.tests import Testing
+from results.analysis.testing.answers import Judged
+from results.analysis.testing.evidence import Source
+from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.statistics.items.verdicts import Average, Floats, Items, differences
 from results.statistics.planning import Needed, items_needed, seeds_needed

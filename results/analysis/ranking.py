@@ -4,8 +4,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from results.analysis.evidence import Interval
-from results.analysis.family import (
+from results.analysis.metrics import Metric
+from results.analysis.testing.evidence import Interval
+from results.analysis.testing.family import (
     MISSING,
     Candidate,
     Family,
@@ -14,8 +15,7 @@ from results.analysis.family import (
     rank_sets_of,
     tested,
 )
-from results.analysis.metrics import Metric
-from results.analysis.tests import DEFAULT, Testing
+from results.analysis.testing.tests import DEFAULT, Testing
 from results.statistics.equivalence import Equivalence, of_test
 from results.statistics.sample import Sample
 from results.statistics.test import ALPHA, Test, Undefined

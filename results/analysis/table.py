@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from results.analysis.columns import Columns, columns, unfinished
-from results.analysis.evidence import Source
-from results.analysis.family import Candidate
 from results.analysis.metrics import Metric, metric
 from results.analysis.notes import notes, reason
 from results.analysis.ranking import Cell, cells, unranked
@@ -16,7 +14,9 @@ from results.analysis.runs.sources import versioned
 from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
-from results.analysis.tests import DEFAULT, Made, Testing, check, named
+from results.analysis.testing.evidence import Source
+from results.analysis.testing.family import Candidate
+from results.analysis.testing.tests import DEFAULT, Made, Testing, check, named
 from results.record import Run
 from results.statistics.sample import sample
 

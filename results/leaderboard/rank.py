@@ -13,9 +13,9 @@ from results.leaderboard.source import Opened
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports import costs, prose
-from results.reports.notes import lines, notes
-from results.reports.printing import Printing
-from results.reports.shown import overall, without_idle_averages
+from results.reports.sheets.notes import lines, notes
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.shown import overall, without_idle_averages
 from results.reports.testing import MODELS
 
 FACTS = ("method", "parameters", "time", "memory", "size", "seeds")

@@ -8,7 +8,7 @@ from pathlib import Path
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.selection import narrowed, select
-from results.analysis.tests import DEFAULT, Testing
+from results.analysis.testing.tests import DEFAULT, Testing
 from results.leaderboard.public import Public
 from results.leaderboard.view import View
 from results.record import Kind, Run

@@ -6,7 +6,7 @@ from results.analysis.history import Entry
 from results.reports import costs as costs_report
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 NUMBERS = {"seed", "fold", *costs_report.HEADER}
 ALWAYS = ("started", "run", "method", "seed", "overall")

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import exp
 
-from results.analysis.evidence import Interval
 from results.analysis.metrics import Metric
 from results.analysis.pairwise import Comparison, Contrast
 from results.analysis.series import unique
-from results.analysis.tests import named
+from results.analysis.testing.evidence import Interval
+from results.analysis.testing.tests import named
 from results.reports import prose, testing
 from results.reports.markdown_table import markdown_table
-from results.reports.shown import AVERAGES
+from results.reports.sheets.shown import AVERAGES
 from results.statistics.equivalence import Equivalence
 from results.statistics.power import detectable
 from results.statistics.test import ALPHA, Test, Undefined

@@ -13,7 +13,7 @@ from results.analysis.runs.variants import full
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
 from results.reports import testing
-from results.reports.shown import AVERAGES
+from results.reports.sheets.shown import AVERAGES
 from results.statistics.sample import Sample
 from results.statistics.test import ALPHA, Undefined
 

@@ -10,9 +10,9 @@ from results.analysis.published import Beside, PrintedRow, Verdict
 from results.audit.figures import Figure
 from results.audit.papers import Paper
 from results.reports.markdown_table import markdown_table
-from results.reports.notes import Note
 from results.reports.prose import PUBLISHED
-from results.reports.titles import method_title
+from results.reports.sheets.notes import Note
+from results.reports.sheets.titles import method_title
 
 PLURAL: dict[Verdict, str] = {
     "reproduces": "reproduce:",

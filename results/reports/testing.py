@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from results.analysis.family import Ranks
 from results.analysis.metrics import Metric
 from results.analysis.table import Block, Table, TableRow
-from results.analysis.tests import Made, Named
-from results.reports.shown import AVERAGES
+from results.analysis.testing.family import Ranks
+from results.analysis.testing.tests import Made, Named
+from results.reports.sheets.shown import AVERAGES
 from results.statistics.equivalence import Equivalence
 from results.statistics.rank_sets import mostly_wide
 from results.statistics.test import ALPHA, Claim, Test

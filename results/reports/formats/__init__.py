@@ -8,8 +8,8 @@ from importlib import import_module
 from results.analysis.table import Table
 from results.errors import ResultsError, unknown
 from results.reports import layouts
-from results.reports.printing import Printing
-from results.reports.shown import chosen
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.shown import chosen
 
 FOR_PAPERS = ("html", "latex")
 """The formats that call methods and benchmarks by their titles."""

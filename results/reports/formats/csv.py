@@ -13,8 +13,8 @@ from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
 from results.audit.papers import Paper
 from results.reports import prose
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet, behind_sheets
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet, behind_sheets
 from results.statistics.test import Test, Undefined
 
 

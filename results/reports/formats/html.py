@@ -9,11 +9,19 @@ from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
 from results.audit.papers import Paper
 from results.reports import prose, published
-from results.reports.behind import Behind
-from results.reports.notes import lines
-from results.reports.printing import Printing
-from results.reports.sheet import Column, LineGroup, Mark, Printed, Sheet, behind_sheets, labels
-from results.reports.titles import method_title
+from results.reports.sheets.behind import Behind
+from results.reports.sheets.notes import lines
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import (
+    Column,
+    LineGroup,
+    Mark,
+    Printed,
+    Sheet,
+    behind_sheets,
+    labels,
+)
+from results.reports.sheets.titles import method_title
 
 WRAPS: dict[Mark, str] = {"best": "<strong>{}</strong>", "second": "<u>{}</u>", "": "{}"}
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from results.analysis.published import beside, rows
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet, behind_sheets
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet, behind_sheets
 from results.reports.to_json import to_json
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
 from results.reports import prose, published
-from results.reports.behind import Behind
 from results.reports.markdown_table import GAP, markdown_table
-from results.reports.notes import lines
-from results.reports.printing import Printing
-from results.reports.sheet import Mark, Printed, Sheet, behind_sheets
-from results.reports.split import split
+from results.reports.sheets.behind import Behind
+from results.reports.sheets.notes import lines
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Mark, Printed, Sheet, behind_sheets
+from results.reports.sheets.split import split
 
 WRAPS: dict[Mark, str] = {"best": "**{}**", "second": "_{}_", "": "{}"}
 

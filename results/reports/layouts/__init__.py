@@ -9,8 +9,8 @@ from types import ModuleType
 from results.analysis.table import Table
 from results.errors import ResultsError, unknown
 from results.record import Run
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from results.errors import ResultsError
 from results.record import Run
 from results.reports import prose
 from results.reports.layouts import Part, main
-from results.reports.notes import Note
-from results.reports.printing import Printing
-from results.reports.sheet import Column, LineGroup, Printed, Sheet
-from results.reports.shown import overall, without_idle_averages
-from results.reports.titles import method_title, titled
+from results.reports.sheets.notes import Note
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Column, LineGroup, Printed, Sheet
+from results.reports.sheets.shown import overall, without_idle_averages
+from results.reports.sheets.titles import method_title, titled
 
 
 def parts(runs: Sequence[Run]) -> list[Part]:

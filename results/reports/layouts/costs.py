@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from results.analysis.table import Table
 from results.reports.layouts import main
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet
-from results.reports.shown import AVERAGES, only, without_idle_averages
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet
+from results.reports.sheets.shown import AVERAGES, only, without_idle_averages
 
 
 def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:

@@ -7,14 +7,15 @@ from operator import itemgetter
 
 from results.analysis.published import PrintedRow, rows
 from results.analysis.table import Block, Table, TableRow
-from results.reports import beside, prose, published
-from results.reports.behind import behind
-from results.reports.notes import notes
-from results.reports.printed import printed
-from results.reports.printing import Printing
-from results.reports.sheet import Line, LineGroup, Sheet
-from results.reports.shown import ranked, without_idle_averages
-from results.reports.titles import titled
+from results.reports import prose, published
+from results.reports.sheets import beside
+from results.reports.sheets.behind import behind
+from results.reports.sheets.notes import notes
+from results.reports.sheets.printed import printed
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Line, LineGroup, Sheet
+from results.reports.sheets.shown import ranked, without_idle_averages
+from results.reports.sheets.titles import titled
 
 
 def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:

@@ -7,14 +7,14 @@ from itertools import product
 from results.analysis.table import Table
 from results.errors import ResultsError
 from results.reports import prose
-from results.reports.behind import behind
 from results.reports.layouts.main import slug
-from results.reports.notes import notes
-from results.reports.places import Place, lines
-from results.reports.printing import Printing
-from results.reports.sheet import Column, LineGroup, Sheet
-from results.reports.shown import benchmarks, overall, without_idle_averages
-from results.reports.titles import titled
+from results.reports.sheets.behind import behind
+from results.reports.sheets.notes import notes
+from results.reports.sheets.places import Place, lines
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Column, LineGroup, Sheet
+from results.reports.sheets.shown import benchmarks, overall, without_idle_averages
+from results.reports.sheets.titles import titled
 
 SHORT = {"perplexity": "PPL", "bleu": "BLEU", "rouge-l": "ROUGE-L"}
 """The metrics in the order of their columns, and what heads these."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from results.analysis.series import unique
 from results.analysis.table import Block, Table
 from results.reports import prose
-from results.reports.behind import behind
 from results.reports.layouts.main import named
-from results.reports.notes import notes
-from results.reports.places import Place, lines
-from results.reports.printing import Printing
-from results.reports.sheet import Column, LineGroup, Sheet
-from results.reports.shown import overall, without_idle_averages
-from results.reports.titles import titled
+from results.reports.sheets.behind import behind
+from results.reports.sheets.notes import notes
+from results.reports.sheets.places import Place, lines
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Column, LineGroup, Sheet
+from results.reports.sheets.shown import overall, without_idle_averages
+from results.reports.sheets.titles import titled
 
 _SIZE = re.compile(r"[-_ ]?(?<![\d.x])(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)
 _MILLIONS = {"M": 1.0, "B": 1000.0}

@@ -16,7 +16,7 @@ from harness.commands import tables as stored
 from harness.errors import UserError
 from harness.planning.request import Request
 from results.errors import ResultsError
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 SMALL = {"train.epochs": 1, "protocol.max_new_tokens": 24}
 

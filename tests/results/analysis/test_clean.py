@@ -7,7 +7,7 @@ import pytest
 from results.analysis.table import Table, tables
 from results.record import Run, Score
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Make = Callable[..., Run]
 Sizes = Mapping[str, tuple[float, int]]

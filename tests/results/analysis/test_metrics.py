@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind
 from results.analysis.pairwise import compare
 from results.analysis.ranking import Cell
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.record import POOLED, Run, Score
 from results.reports.formats import names, render
 from results.reports.pairwise import markdown

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from results.analysis.pairwise import compare
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
 from results.record import Run
 from results.reports.pairwise import markdown

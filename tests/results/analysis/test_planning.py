@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from results.analysis.planning import plan
-from results.analysis.tests import DEFAULT, Testing
+from results.analysis.testing.tests import DEFAULT, Testing
 from results.errors import ResultsError
 from results.record import Run, Score, Verdicts
 from results.reports.planning import markdown

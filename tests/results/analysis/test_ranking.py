@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from results.analysis.evidence import Evidence
-from results.analysis.family import Candidate
 from results.analysis.metrics import Metric, metric
 from results.analysis.ranking import Cell, cells, ranks
-from results.analysis.tests import DEFAULT, Testing
+from results.analysis.testing.evidence import Evidence
+from results.analysis.testing.family import Candidate
+from results.analysis.testing.tests import DEFAULT, Testing
 from results.statistics.sample import sample
 from results.statistics.test import Test, Undefined
 

@@ -10,12 +10,12 @@ from typing import Literal
 import pytest
 
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports.formats import names, render
-from results.reports.printing import Printing
-from results.reports.titles import method_title
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.titles import method_title
 
 Make = Callable[..., Run]
 

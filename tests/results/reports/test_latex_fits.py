@@ -17,7 +17,7 @@ from results.audit import papers
 from results.record import Run
 from results.reports import layouts
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 pytestmark = pytest.mark.parts
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from harness.commands import tables as command
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports import formats, layouts
 from results.reports.formats import render
-from results.reports.notes import MOST, Note, lines
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet
-from results.reports.split import split
+from results.reports.sheets.notes import MOST, Note, lines
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet
+from results.reports.sheets.split import split
 from results.store import Store
 
 Make = Callable[..., Run]

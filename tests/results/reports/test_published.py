@@ -14,7 +14,7 @@ from results.audit import papers
 from results.record import Run, Score
 from results.reports import formats, layouts, published
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Make = Callable[..., Run]
 

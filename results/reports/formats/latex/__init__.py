@@ -11,9 +11,9 @@ from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
 from results.reports.formats.latex.text import escaped
-from results.reports.printing import Printing
-from results.reports.sheet import Sheet, behind_sheets, labels
-from results.reports.titles import method_title
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Sheet, behind_sheets, labels
+from results.reports.sheets.titles import method_title
 
 ENVIRONMENTS = {"column": "table", "page": "table*"}
 

@@ -10,8 +10,8 @@ from itertools import groupby
 from math import ceil
 
 from results.reports.formats.latex.text import width
-from results.reports.printing import Width
-from results.reports.split import split
+from results.reports.sheets.printing import Width
+from results.reports.sheets.split import split
 
 ROOM: dict[Width, float] = {"column": 219.0, "page": 345.0}
 """In pt: a column of two in the ACL style; the text of a one-column article at 10 pt."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from results.reports.formats.latex.text import escaped, width
-from results.reports.notes import Note, fitted
-from results.reports.sheet import Sheet
+from results.reports.sheets.notes import Note, fitted
+from results.reports.sheets.sheet import Sheet
 
 SIZE = 7
 MOST_LINES = 5

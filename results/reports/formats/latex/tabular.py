@@ -7,7 +7,7 @@ from itertools import groupby
 
 from results.reports.formats.latex.fit import Fit, height, name_lines
 from results.reports.formats.latex.text import escaped, width
-from results.reports.sheet import Mark, Printed, Sheet
+from results.reports.sheets.sheet import Mark, Printed, Sheet
 
 WRAPS: dict[Mark, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
 ABOUT = 10

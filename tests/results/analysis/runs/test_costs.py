@@ -13,7 +13,7 @@ from results.analysis.table import tables
 from results.record import Run
 from results.reports import history as history_report
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Make = Callable[..., Run]
 

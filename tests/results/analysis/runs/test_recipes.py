@@ -10,7 +10,7 @@ import pytest
 
 from results.analysis.pairwise import compare
 from results.analysis.table import tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports import pairwise as pairwise_report
 from results.reports.formats import render

@@ -10,7 +10,7 @@ import pytest
 from results.analysis.table import Table, tables
 from results.record import Run
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Make = Callable[..., Run]
 

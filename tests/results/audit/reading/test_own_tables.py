@@ -9,7 +9,7 @@ from results.analysis.table import tables
 from results.audit.reading import Declared, read
 from results.record import Run
 from results.reports.formats import render
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 Make = Callable[..., Run]
 

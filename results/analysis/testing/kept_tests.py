@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from results.analysis.evidence import Evidence
+from results.analysis.testing.evidence import Evidence
 from results.statistics.test import Test, Undefined
 
 Outcome = Test | Undefined

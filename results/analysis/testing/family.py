@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Generic, TypeVar
 
-from results.analysis.evidence import Evidence, Interval
-from results.analysis.kept_tests import kept, seen
 from results.analysis.metrics import Metric
-from results.analysis.tests import Testing, made, reads_items
+from results.analysis.testing.evidence import Evidence, Interval
+from results.analysis.testing.kept_tests import kept, seen
+from results.analysis.testing.tests import Testing, made, reads_items
 from results.statistics.multiplicity import adjust, every_one
 from results.statistics.rank_sets import rank_sets, top_band
 from results.statistics.sample import Sample

@@ -6,7 +6,7 @@ import pytest
 
 from results.analysis.pairwise import compare
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports.formats import render
 from results.reports.pairwise import markdown

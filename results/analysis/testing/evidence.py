@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from results.analysis.answers import OTHER_ITEMS, ByRun, Judged, judged
 from results.analysis.columns import PLAIN, Columns
-from results.analysis.folds import Folded, nothing
 from results.analysis.series import Series
+from results.analysis.testing.answers import OTHER_ITEMS, ByRun, Judged, judged
+from results.analysis.testing.folds import Folded, nothing
 from results.record import POOLED, Run
 from results.statistics import strata
 from results.statistics.items.bootstrap import Score

@@ -7,7 +7,7 @@ from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError, unknown
 from results.record import POOLED
-from results.reports.printing import Printing
+from results.reports.sheets.printing import Printing
 
 AVERAGES = ("micro", POOLED, "macro")
 

@@ -8,7 +8,7 @@ import pytest
 
 from results.analysis.pairwise import compare
 from results.analysis.table import tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.record import POOLED, Run, Score
 from results.reports.formats import render
 from results.reports.pairwise import markdown

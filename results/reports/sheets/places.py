@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from results.analysis.series import unique
 from results.analysis.table import Block, Table
-from results.reports.printed import printed
-from results.reports.printing import Printing
-from results.reports.sheet import Line, Printed
-from results.reports.shown import ranked
+from results.reports.sheets.printed import printed
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.sheet import Line, Printed
+from results.reports.sheets.shown import ranked
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from results.analysis.table import Table
-from results.reports.behind import Behind
-from results.reports.notes import Note
+from results.reports.sheets.behind import Behind
+from results.reports.sheets.notes import Note
 
 Mark = Literal["", "best", "second"]
 

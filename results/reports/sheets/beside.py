@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from results.analysis.published import PrintedRow
 from results.analysis.table import Table, TableRow
 from results.reports import costs, prose, published
-from results.reports.sheet import Column, Printed
+from results.reports.sheets.sheet import Column, Printed
 
 
 def columns(table: Table, *, with_costs: bool) -> tuple[Column, ...]:

@@ -6,7 +6,8 @@ What the default is depends on how many seeds there are, and never on the number
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from results.analysis.evidence import (
+from results.analysis.runs.selection import require_finished
+from results.analysis.testing.evidence import (
     NO_VERDICTS,
     NOT_STORED,
     OF_FOLDS,
@@ -15,9 +16,8 @@ from results.analysis.evidence import (
     Texts,
     nowhere,
 )
-from results.analysis.folds import over_folds
-from results.analysis.kept_tests import Keep, at_once
-from results.analysis.runs.selection import require_finished
+from results.analysis.testing.folds import over_folds
+from results.analysis.testing.kept_tests import Keep, at_once
 from results.errors import ResultsError, unknown
 from results.record import Run
 from results.statistics import items, seeds

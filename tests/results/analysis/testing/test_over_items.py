@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from results.analysis.evidence import Segments, Texts
 from results.analysis.pairwise import compare
 from results.analysis.table import tables
-from results.analysis.tests import Testing
+from results.analysis.testing.evidence import Segments, Texts
+from results.analysis.testing.tests import Testing
 from results.record import Run, Score, Verdicts
 from results.reports.formats import render
 from results.reports.pairwise import markdown

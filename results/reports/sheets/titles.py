@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from results.analysis.table import Block, Table, TableRow
-from results.reports.shown import each_row
+from results.reports.sheets.shown import each_row
 
 _LABEL = re.compile(r"(?:peft:)?([^:\[@]+)(?::([^\[@]+))?(?:@([^\[]+))?(?:\[(.*)\])?")
 """A method of a file, or a tuner of PEFT; a variant; a version; fields."""

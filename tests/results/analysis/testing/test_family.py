@@ -7,7 +7,7 @@ from scipy.stats import ttest_ind
 
 from results.analysis.ranking import Cell
 from results.analysis.table import Table, tables
-from results.analysis.tests import Testing
+from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
 from results.record import Run, Score
 from results.reports.formats import render

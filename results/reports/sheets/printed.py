@@ -3,7 +3,7 @@
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.reports import prose
-from results.reports.sheet import Mark, Printed
+from results.reports.sheets.sheet import Mark, Printed
 
 MARKS: dict[int | None, Mark] = {1: "best", 2: "second"}
 
