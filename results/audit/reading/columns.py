@@ -97,5 +97,7 @@ def common(lines: Sequence[Sequence[Entry]]) -> int:
 
 def spans(line: Sequence[Entry]) -> bool:
     """Whether one text stands at all places of a line, or alone at its first: a block's head."""
+    if not line:  # all its entries were blank
+        return False
     first, rest = line[0].words, [one.words for one in line[1:]]
     return not line[0].empty and (all(one == first for one in rest) or not any(rest))

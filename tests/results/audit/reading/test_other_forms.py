@@ -4,7 +4,7 @@ from decimal import Decimal
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from results.audit.audit import audit
@@ -108,6 +108,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example(",\n\n|,")  # a line of which nothing is left
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_text_stops_the_readers(source: str) -> None:
     for table in read(source, Declared(known={"gsm8k": 13})):
