@@ -18,6 +18,10 @@ Command = Callable[..., Any]
 METRICS = ("bleu", "rouge-l", "perplexity")
 
 
+pytestmark = pytest.mark.parts
+"""Two real runs; test_parts.py holds the sums of texts to sacreBLEU."""
+
+
 @pytest.fixture(scope="module")
 def place(program: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run two methods once; at this learning rate they come to other texts."""

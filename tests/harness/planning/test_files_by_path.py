@@ -58,6 +58,7 @@ def planned(folder: Path, method: str = "", tasks: str = "math") -> PlannedRun:
     return run
 
 
+@pytest.mark.parts
 def test_a_run_of_two_files_reaches_its_table_by_their_names(
     mine: Path, program: Command, tmp_path: Path
 ) -> None:
@@ -239,6 +240,7 @@ def test_what_is_wrong_with_a_file_is_said_in_a_line(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parts
 def test_own_benchmarks_train_together_on_a_file_of_the_users(
     mine: Path, program: Command, tmp_path: Path
 ) -> None:

@@ -147,6 +147,7 @@ def test_every_guest_that_cannot_be_used_is_a_finding_of_the_doctor(wrong: None)
     assert findings[4].method == "adalora"
 
 
+@pytest.mark.parts
 def test_all_methods_are_planned_without_the_guests_that_are_wrong(
     wrong: None, harness: Command, tmp_path: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_of_two_distributions_that_offer_one_name_the_second_is_told(
     assert plugins.taken("methods") == [line]
 
 
+@pytest.mark.parts
 def test_a_benchmark_of_an_entry_point_alone_runs_to_its_table(
     install: Callable[..., Path], program: Command, tmp_path: Path
 ) -> None:

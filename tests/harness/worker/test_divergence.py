@@ -55,6 +55,7 @@ def test_the_same_command_does_not_run_it_again_and_says_so(place: Path, harness
     assert (diverged(place) / "events.jsonl").read_bytes() == before
 
 
+@pytest.mark.parts
 def test_a_grid_of_several_groups_that_diverges_prints_a_table_of_each_with_the_reasons(
     program: Command, harness: Command, tmp_path: Path
 ) -> None:
