@@ -22,7 +22,7 @@ from harness.backbones import TINY
 from methods import register
 
 METHODS = Path(register.__file__).parent
-FEW = ["dypam"]
+FEW = ["dypam", "boft"]
 """A native method around attention, and one of PEFT's whose adapters PEFT alone cannot load."""
 
 TRAINED = [name for name in plugins.names("methods") if name != "base"]
