@@ -35,9 +35,7 @@ average over B benchmarks, the parts of items and residuals are summed over the 
 weights 1 / B^2; a run answers all benchmarks, so s^2 is taken of the macro average of each seed.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from math import sqrt
 
 import numpy as np
@@ -116,16 +114,6 @@ def crossed(
 ) -> Test | Undefined:
     """Test whether two methods differ over new seeds and new items."""
     return _of_pair(_summary(a, average), _summary(b, average), alternative)
-
-
-def all_pairs(
-    methods: Mapping[str, Answers],
-    average: Average = "micro",
-    alternative: Alternative = "two-sided",
-) -> dict[tuple[str, str], Test | Undefined]:
-    """Test every pair of methods, in the order of `methods`."""
-    found = {name: _summary(answers, average) for name, answers in methods.items()}
-    return {(a, b): _of_pair(found[a], found[b], alternative) for a, b in combinations(methods, 2)}
 
 
 def _summary(answers: Answers, average: Average) -> _Summary | Undefined:

@@ -1,7 +1,6 @@
 """Variance components, against mean squares worked out in exact fractions."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from results.statistics.components import Components, all_pairs, components, crossed
-from results.statistics.items.verdicts import Answers, Average, Items
+from results.statistics.components import Components, components, crossed
+from results.statistics.items.verdicts import Answers, Items
 from results.statistics.test import Test, Undefined
 
 Table = list[list[int]]
@@ -174,19 +173,6 @@ def test_the_micro_average_pools_the_items() -> None:
     assert (one.p, one.df, one.difference) == pytest.approx(
         (expected.p, expected.df, expected.difference)
     )
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
-def test_all_pairs_are_the_pairs_one_by_one(average: Average) -> None:
-    rng = np.random.default_rng(3)
-    methods = {
-        name: {x: Items((1, 2, 3), rng.random((3, n))) for x, n in (("x", 20), ("y", 9))}
-        for name in "abcd"
-    }
-    found = all_pairs(methods, average)
-    assert list(found) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
-    for a, b in pairwise("abcd"):
-        assert found[a, b] == crossed(methods[a], methods[b], average)
 
 
 def test_the_estimated_variance_is_right_on_average() -> None:
