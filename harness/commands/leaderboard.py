@@ -24,14 +24,14 @@ def build(store_place: str, out: Path, *, private: bool) -> str:
 
 def serve(store_place: str, host: str, port: int, names: list[str], *, private: bool) -> None:
     """Serve pages until the process is ended."""
-    from results.leaderboard.server import serve as listen  # noqa: PLC0415 (a build needs none)
+    from results.leaderboard.server.app import serve as listen  # noqa: PLC0415 (a build needs none)
 
     listen(source(store_place, private=private), host, port, tuple(names))
 
 
 def greeting(host: str, port: int) -> tuple[str, str]:
     """Say where the page is, and what a page without login means where others reach it."""
-    from results.leaderboard.server import LOCAL, OPEN  # noqa: PLC0415
+    from results.leaderboard.server.app import LOCAL, OPEN  # noqa: PLC0415
 
     address = f"http://{host}:{port}"
     return address, "" if host in LOCAL else OPEN.format(host=host, port=port)

@@ -8,14 +8,14 @@ from typing import get_args
 from results.analysis.history import history
 from results.analysis.items import Kind
 from results.errors import ResultsError
-from results.leaderboard import pages
-from results.leaderboard.history import pages_of
-from results.leaderboard.items import answers
-from results.leaderboard.links import Files
-from results.leaderboard.rank import rank_page
-from results.leaderboard.render import ASSETS, STATIC
-from results.leaderboard.run import RunPage, run_page
+from results.leaderboard.html import pages
+from results.leaderboard.html.links import Files
+from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened, Source
+from results.leaderboard.values.history import pages_of
+from results.leaderboard.values.items import answers
+from results.leaderboard.values.rank import rank_page
+from results.leaderboard.values.run import RunPage, run_page
 from results.leaderboard.view import View
 from results.record import Status
 

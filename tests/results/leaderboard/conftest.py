@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from harness.commands.one_run import items
 from results.leaderboard.public import Public
-from results.leaderboard.server import app
+from results.leaderboard.server.app import app
 from results.leaderboard.source import Source
 from results.record import Run
 from results.runfolder.folder import RunFolder

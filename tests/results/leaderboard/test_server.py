@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from results.leaderboard.render import readable
+from results.leaderboard.html.render import readable
 from results.record import Run
 from results.store import Store
 

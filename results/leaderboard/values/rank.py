@@ -8,8 +8,8 @@ from results.analysis.metrics import Metric
 from results.analysis.runs.recipes import is_trained
 from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow, tables
-from results.leaderboard.cells import CellValue, cell_value, with_bars
 from results.leaderboard.source import Opened
+from results.leaderboard.values.cells import CellValue, cell_value, with_bars
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports import costs, prose

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from results.leaderboard.history import HistoryPage
-from results.leaderboard.items import ItemsPage
-from results.leaderboard.links import Links
-from results.leaderboard.rank import RankPage
-from results.leaderboard.render import page
-from results.leaderboard.run import RunPage
+from results.leaderboard.html.links import Links
+from results.leaderboard.html.render import page
+from results.leaderboard.values.history import HistoryPage
+from results.leaderboard.values.items import ItemsPage
+from results.leaderboard.values.rank import RankPage
+from results.leaderboard.values.run import RunPage
 from results.leaderboard.view import Recipes, View
 
 POLICIES: tuple[tuple[Recipes, str], ...] = (

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from results.leaderboard.links import Links
+from results.leaderboard.html.links import Links
 from results.leaderboard.view import View
 
 HERE = Path(__file__).parent

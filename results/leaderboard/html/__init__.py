@@ -1,0 +1,1 @@
+"""Values to HTML: the one renderer, for a server and for files."""

@@ -1,0 +1,51 @@
+"""Addresses that answer with JSON: the same values as the pages."""
+
+from typing import Annotated, Any, get_type_hints
+
+from fastapi import FastAPI, Query, Request
+from pydantic import TypeAdapter
+
+from results.analysis.items import Kind
+from results.leaderboard.source import Source
+from results.leaderboard.values.history import HistoryPage, history_page
+from results.leaderboard.values.items import ItemsPage, answers
+from results.leaderboard.values.rank import RankPage, rank_page
+from results.leaderboard.values.run import RunPage, run_page
+from results.leaderboard.view import View, from_query
+from results.record import Status
+
+SCHEMA = "/api/openapi.json"
+
+Page = Annotated[int, Query(ge=1, le=10**6)]
+
+FIELDS = [
+    {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
+    for name, kind in get_type_hints(View).items()
+]
+"""The fields of a view, as OpenAPI describes them; all may be left out."""
+
+
+def add_api(made: FastAPI, source: Source) -> None:
+    """Add the values of `source`."""
+    refused: Any = {404: {"description": "There is no such thing in the store."}}
+    refused[503] = {"description": "The store cannot be read."}
+
+    @made.get("/api/rank", responses=refused, openapi_extra={"parameters": FIELDS})
+    def ranking(request: Request) -> RankPage:
+        """Give a view of the ranking, by the query that the address of its page has."""
+        return rank_page(source.open(), from_query(request.query_params.multi_items()))
+
+    @made.get("/api/runs", responses=refused)
+    def attempts(status: Status | None = None, page: Page = 1) -> HistoryPage:
+        """Give a page of attempts, newest first."""
+        return history_page(source.open(), status, page)
+
+    @made.get("/api/run/{run}", responses=refused)
+    def one_run(run: str) -> RunPage:
+        """Give the newest attempt at a run, by the first digits of its id."""
+        return run_page(source.open(), run)
+
+    @made.get("/api/run/{run}/items/{benchmark}", responses=refused)
+    def of_run(run: str, benchmark: str, kind: Kind | None = None, page: Page = 1) -> ItemsPage:
+        """Give a page of the items of a run."""
+        return answers(source.open(), run, benchmark).page(kind, page)

@@ -1,0 +1,42 @@
+"""Pages over a store, served: the only code that knows FastAPI is here and beside it."""
+
+import uvicorn
+from fastapi import FastAPI
+
+from results.leaderboard.server.api import SCHEMA, add_api
+from results.leaderboard.server.errors import add_errors
+from results.leaderboard.server.guard import add_guard
+from results.leaderboard.server.pages import add_pages
+from results.leaderboard.source import Source
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+"""The hosts that a page is asked for by; another one is another site's, which reads along."""
+
+OPEN = """\
+note: this page has no login. Who reaches {host}:{port} reads all runs and all answers of the store.
+  It answers only to the names in its address, and to those that --name adds.
+  To let few in, serve it on 127.0.0.1 behind a web server that asks for a password; in nginx:
+    auth_basic "runs"; auth_basic_user_file FILE; proxy_pass http://127.0.0.1:{port};
+"""
+
+
+def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> None:
+    """Serve pages until the process is ended.
+
+    Args:
+        source: What is served.
+        host: The address to listen at.
+        port: The port to listen at.
+        names: The names of this machine by which visitors ask for a page, besides the local ones.
+    """
+    uvicorn.run(app(source, (*LOCAL, host, *names)), host=host, port=port, log_level="warning")
+
+
+def app(source: Source, hosts: tuple[str, ...] = LOCAL) -> FastAPI:
+    """Make the application; it answers only to `hosts`."""
+    made = FastAPI(title="peft-proving-ground", docs_url=None, redoc_url=None, openapi_url=SCHEMA)
+    add_guard(made, hosts)
+    add_pages(made, source)
+    add_api(made, source)
+    add_errors(made, source)
+    return made

@@ -1,0 +1,51 @@
+"""Addresses that answer with a page."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+
+from results.analysis.items import Kind
+from results.leaderboard.html import pages
+from results.leaderboard.html.links import Served
+from results.leaderboard.html.render import STATIC, page
+from results.leaderboard.server.api import SCHEMA, Page
+from results.leaderboard.source import Source
+from results.leaderboard.values.history import history_page
+from results.leaderboard.values.items import answers
+from results.leaderboard.values.rank import rank_page
+from results.leaderboard.values.run import run_page
+from results.leaderboard.view import from_query
+from results.record import Status
+
+LINKS = Served()
+
+
+def add_pages(made: FastAPI, source: Source) -> None:
+    """Add the pages over `source`, and the files that they load."""
+    made.mount("/static", StaticFiles(directory=STATIC), name="static")
+    show: dict[str, Any] = {"response_class": HTMLResponse, "include_in_schema": False}
+
+    @made.get("/", **show)
+    def rank(request: Request) -> str:
+        opened = source.open()
+        view = from_query(request.query_params.multi_items())
+        return pages.rank(rank_page(opened, view), LINKS, opened.firsts)
+
+    @made.get("/runs", **show)
+    def runs(status: Status | None = None, page: Page = 1) -> str:
+        return pages.runs(history_page(source.open(), status, page), LINKS)
+
+    @made.get("/run/{run}", **show)
+    def run(run: str) -> str:
+        return pages.run(run_page(source.open(), run), LINKS)
+
+    @made.get("/run/{run}/items/{benchmark}", **show)
+    def items(run: str, benchmark: str, kind: Kind | None = None, page: Page = 1) -> str:
+        return pages.items(answers(source.open(), run, benchmark).page(kind, page), LINKS)
+
+    @made.get("/api", **show)
+    def api() -> str:
+        described = made.openapi()["paths"].items()
+        return page("api", LINKS, schema=SCHEMA, operations=[(p, o["get"]) for p, o in described])

@@ -1,0 +1,1 @@
+"""What pages show and the API gives: frozen values."""
