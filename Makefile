@@ -6,7 +6,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql
+PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium
 
 .PHONY: run test parts lint bench gpu clean
 
@@ -18,11 +18,12 @@ test: .venv/installed
 
 parts: .venv/installed
 	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null \
+		|| ! command -v chromium >/dev/null \
 		|| ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
 		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi
-	$(INSTALL) ".[dev,quantize]"
+	$(INSTALL) ".[dev,quantize,browser]"
 	$(BIN)/pytest -m parts
 
 lint: .venv/installed

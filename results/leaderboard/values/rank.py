@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from results.analysis.columns import CLEAN
 from results.analysis.metrics import Metric
 from results.analysis.runs.recipes import is_trained
 from results.analysis.series import unique
-from results.analysis.table import Block, Table, TableRow, tables
+from results.analysis.table import Block, Table, TableRow
 from results.leaderboard.source import Opened
 from results.leaderboard.values.cells import CellValue, cell_value, with_bars
+from results.leaderboard.values.tables import found, passes
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports import costs, prose
 from results.reports.sheets.notes import lines, notes
-from results.reports.sheets.printing import Printing
-from results.reports.sheets.shown import overall, without_idle_averages
+from results.reports.sheets.shown import overall
 from results.reports.testing import MODELS
 
 FACTS = ("method", "parameters", "time", "memory", "size", "seeds")
@@ -122,33 +121,21 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         ResultsError: There is no such group or backbone.
     """
     view = opened.completed(asked)
-    runs = opened.runs(view) if view.group else []
-    made = tables(
-        runs,
-        clean=any(score.metric == CLEAN for run in runs for score in run.scores),
-        own_recipes=view.recipes != "shared",
-        choose=view.recipes == "validation",
-        testing=opened.testing,
-    )
-    found = [without_idle_averages(table, Printing()) for table in made]
-    by_id = {run.run_id: run for run in reversed(runs)}
-    shown = [table for table in found if _passes(table, view)]
+    made = found(opened, view)
+    shown = [table for table in made.tables if passes(table, view)]
     return RankPage(
         view=view,
         groups=opened.groups,
         backbones=opened.backbones(view.group),
-        methods=unique([row.label for row in block.rows] for one in found for block in one.blocks),
-        columns=unique(table.columns for table in found),
-        protocols=unique([table.conditions.protocol] for table in found),
-        eras=unique([_era(table)] for table in found if _era(table)),
-        tables=tuple(_Shown(table, view, by_id).table() for table in shown),
-        tables_of=len(found),
+        methods=unique(
+            [row.label for row in block.rows] for one in made.tables for block in one.blocks
+        ),
+        columns=unique(table.columns for table in made.tables),
+        protocols=unique([table.conditions.protocol] for table in made.tables),
+        eras=unique([_era(table)] for table in made.tables if _era(table)),
+        tables=tuple(_Shown(table, view, made.runs).table() for table in shown),
+        tables_of=len(made.tables),
     )
-
-
-def _passes(table: Table, view: View) -> bool:
-    protocol = view.protocol in ("", table.conditions.protocol)
-    return protocol and table.conditions.environment_id.startswith(view.era)
 
 
 def _era(table: Table) -> str:

@@ -1,0 +1,47 @@
+"""The tables that a view looks at, before it hides any of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from results.analysis.columns import CLEAN
+from results.analysis.table import Table, tables
+from results.leaderboard.source import Opened
+from results.leaderboard.view import View
+from results.record import Run
+from results.reports.sheets.printing import Printing
+from results.reports.sheets.shown import without_idle_averages
+
+
+@dataclass(frozen=True)
+class Found:
+    """All tables of a group on some backbones, under a policy of recipes."""
+
+    tables: tuple[Table, ...]
+    runs: Mapping[str, Run]
+    """The newest attempt at each run, by id."""
+
+
+def found(opened: Opened, view: View) -> Found:
+    """Make the tables of a view that is completed.
+
+    Raises:
+        ResultsError: There is no such group or backbone.
+    """
+    runs = opened.runs(view) if view.group else []
+    made = tables(
+        runs,
+        clean=any(score.metric == CLEAN for run in runs for score in run.scores),
+        own_recipes=view.recipes != "shared",
+        choose=view.recipes == "validation",
+        testing=opened.testing,
+    )
+    return Found(
+        tables=tuple(without_idle_averages(table, Printing()) for table in made),
+        runs={run.run_id: run for run in reversed(runs)},
+    )
+
+
+def passes(table: Table, view: View) -> bool:
+    """Say whether a table is of the protocol and the era of a view."""
+    protocol = view.protocol in ("", table.conditions.protocol)
+    return protocol and table.conditions.environment_id.startswith(view.era)
