@@ -1,4 +1,5 @@
 # make run    set up and run the main job        make test   set up and pass the tests
+# make demo   six methods with three seeds of math in about 8 minutes, then the leaderboard over them
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
 # make gpu    what only a machine with a GPU can tell, into benchmarks/gpu.md (PART=tiny: one part)
 # make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
@@ -8,10 +9,17 @@ BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium
 
-.PHONY: run test parts lint bench gpu clean
+.PHONY: run demo test parts lint bench gpu clean
 
 run: .venv/installed
 	$(BIN)/harness run --methods dypam,lora --tasks math
+
+# Rows are limited, which every page and table says.
+demo: .venv/installed
+	@mkdir -p demo
+	env -u HARNESS_DATA $(BIN)/harness run --methods base,lora,dora,ia3,dypam,rosa,smoa --tasks math --seeds 3 \
+		--limit 30 --train-limit 600 --store demo/harness.db --runs demo/runs
+	$(BIN)/harness leaderboard serve --store demo/harness.db
 
 test: .venv/installed
 	$(BIN)/pytest
@@ -39,7 +47,7 @@ gpu: .venv/installed
 	$(BIN)/python -m benchmarks gpu $(PART)
 
 clean:
-	rm -rf .venv runs harness.db benchmarks/gpu/results
+	rm -rf .venv runs harness.db demo benchmarks/gpu/results
 
 # A changed lock makes a new environment, so that nothing of the old one stays behind.
 .venv/installed: pyproject.toml constraints.txt
