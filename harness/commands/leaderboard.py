@@ -1,9 +1,11 @@
 """`harness leaderboard`: pages over the store, served or as files."""
 
+from functools import cache
 from pathlib import Path
 
 from harness.commands.one_run import items
 from harness.commands.tables import marked
+from harness.plugins.titles import title
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
 from results.leaderboard.source import Source
@@ -11,7 +13,8 @@ from results.leaderboard.source import Source
 
 def source(store_place: str, *, private: bool) -> Source:
     """Say what pages are made of; with `private`, they show folders and hosts too."""
-    return Source(store_place, items.read, marked, Public(everything=private))
+    # Titles are read from the files of plugins, which do not change while pages are made.
+    return Source(store_place, items.read, marked, Public(everything=private), cache(title))
 
 
 def build(store_place: str, out: Path, *, private: bool) -> str:

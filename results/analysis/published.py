@@ -9,6 +9,7 @@ close enough together to tell a gap as large as what the test set itself leaves 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist, fmean
 from typing import Literal
 
@@ -94,7 +95,8 @@ def beside(tables: Sequence[Table], paper: Paper) -> list[Beside]:
     ]
 
 
-def _placed(paper: Paper) -> dict[Place, Figure]:
+@cache
+def _placed(paper: Paper) -> Mapping[Place, Figure]:
     """Find numbers by their places, in their order; the first of one place counts."""
     found: dict[Place, Figure] = {}
     for figure in figures(paper):

@@ -22,6 +22,9 @@ from results.statistics.test import ALPHA, Test, Undefined
 
 Key = TypeVar("Key", bound=Hashable)
 
+NOT_TRAINED = "not trained"
+"""Why an untrained method has no test."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -142,7 +145,7 @@ def _rival(
     """Choose whom the test of a cell is against: the declared method, or else the best other."""
     own = candidates[key]
     if not own.trained:
-        return Undefined("not trained")
+        return Undefined(NOT_TRAINED)
     others = {k: one for k, one in candidates.items() if k != key and one.sample.mean is not None}
     trained = {k: one for k, one in others.items() if one.trained}
     if not trained:

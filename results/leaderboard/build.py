@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -62,7 +63,11 @@ def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
         for named in [(one,) for one in backbones] + every:
             for policy, _ in pages.POLICIES:
                 view = View(group=group, backbones=named, recipes=policy)
-                yield TOP.rank(view), pages.rank(rank_page(opened, view), DEEP, firsts)
+                values = rank_page(opened, view)
+                yield TOP.rank(view), pages.rank(values, DEEP, firsts)
+                for paper in values.papers:
+                    beside = replace(view, published=paper.name)
+                    yield TOP.rank(beside), pages.rank(rank_page(opened, beside), DEEP, firsts)
 
 
 def _histories(opened: Opened) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
@@ -19,6 +20,8 @@ Marked = Callable[[Sequence[Run]], list[Run]]
 """Marks runs whose answers were read by an earlier version of their extractor."""
 Items = Callable[[RunFolder, str], list[Item]]
 """Reads the items of a benchmark; raises if the run kept no answers to it."""
+Title = Callable[[Literal["groups", "tasks", "methods"], str], str | None]
+"""Gives what papers call a group, a benchmark or a method; None where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Source:
     items: Items
     marked: Marked
     public: Public
+    title: Title = lambda kind, name: None
 
     def open(self) -> "Opened":
         """Open the store.

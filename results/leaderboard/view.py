@@ -1,11 +1,11 @@
 """What a visitor looks at, as the address says it: a frozen value, from a query and to a query."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 from urllib.parse import urlencode
 
-from results.errors import ResultsError, unknown
+from results.errors import ResultsError, nearest, unknown
 
 Recipes = Literal["shared", "own", "validation"]
 """Whether the methods of a table share a recipe, each has its own, or the best of its own."""
@@ -30,8 +30,10 @@ class View:
     recipes: Recipes = "shared"
     era: str = ""
     """The first digits of the id of an environment: scores of two stacks are never compared."""
+    published: str = ""
+    """The name of a paper whose printed numbers stand below the rows; empty for none."""
     sort: str = ""
-    """A column, or one of `rank.FACTS`; empty for the first average, the best first."""
+    """A column, or one of `rows.FACTS`; empty for the first average, the best first."""
     reverse: bool = False
     search: str = ""
 
@@ -54,11 +56,52 @@ class View:
         ]
 
 
+NAMES = {
+    "group": "group",
+    "backbones": "backbone of this group",
+    "recipes": "policy of recipes",
+    "methods": "method",
+    "columns": "column",
+    "protocol": "protocol of these tables",
+    "era": "environment of these tables",
+    "published": "paper with numbers in these columns",
+    "sort": "column to sort by",
+}
+"""What a field of a view names."""
+
+
+class WrongView(ResultsError):  # noqa: N818 (a mistake of the user, as its parent is)
+    """An address that names what there is not."""
+
+    def __init__(self, message: str, instead: View) -> None:
+        super().__init__(message)
+        self.instead = instead
+        """The nearest view that there is."""
+
+
+def check(view: View, known: Mapping[str, Collection[str]]) -> None:
+    """Compare fields of a view with what they may name.
+
+    Raises:
+        WrongView: A field names something else; the message has all of them.
+    """
+    faults, right = [], {}
+    for field, names in known.items():
+        value = getattr(view, field)
+        asked = [value] if isinstance(value, str) else value
+        wrong = [one for one in asked if one and one not in names]
+        faults += [unknown(NAMES[field], one, names) for one in wrong]
+        kept = tuple(nearest(one, names) or "" if one in wrong else one for one in asked)
+        right[field] = kept[0] if isinstance(value, str) else tuple(filter(None, kept))
+    if faults:
+        raise WrongView("\n".join(faults), replace(view, **right))
+
+
 def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     """Read the view of an address; names that are no field of it are ignored.
 
     Raises:
-        ResultsError: There is no such policy of recipes.
+        WrongView: There is no such policy of recipes.
 
     >>> from_query([("group", "math"), ("columns", "a"), ("columns", "b"), ("x", "2")]).to_query()
     'group=math&columns=a&columns=b'
@@ -67,24 +110,24 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     for name, value in pairs:
         if value:
             found.setdefault(name, []).append(value)
+    policies = get_args(Recipes)
     policy = _last(found, "recipes") or "shared"
-    if policy not in get_args(Recipes):
-        raise ResultsError(unknown("policy of recipes", policy, get_args(Recipes)))
+    meant = policy if policy in policies else nearest(policy, policies)
     several = {name: tuple(dict.fromkeys(found.get(name, ()))) for name in SEVERAL}
-    return View(
+    view = View(
         **several,
         group=_last(found, "group"),
         protocol=_last(found, "protocol"),
-        recipes=_policy(policy),
+        recipes=next((one for one in policies if one == meant), "shared"),
         era=_last(found, "era"),
+        published=_last(found, "published"),
         sort=_last(found, "sort"),
         reverse=_last(found, "reverse") in ("1", "true"),
         search=_last(found, "search"),
     )
-
-
-def _policy(text: str) -> Recipes:
-    return next(one for one in get_args(Recipes) if one == text)
+    if policy not in policies:
+        raise WrongView(unknown(NAMES["recipes"], policy, policies), view)
+    return view
 
 
 def _last(found: Mapping[str, Sequence[str]], name: str) -> str:

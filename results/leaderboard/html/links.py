@@ -91,8 +91,9 @@ class Files(Links):
     def rank(self, view: View) -> str:
         """Give the address of a view: a file for what it reads, a query for what it shows of it."""
         backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
-        shown = replace(view, group="", backbones=(), recipes="shared")
-        path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}.html"
+        shown = replace(view, group="", backbones=(), recipes="shared", published="")
+        paper = f"-{slug(view.published)}" if view.published else ""
+        path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}{paper}.html"
         return self._up(path) + _query(shown.to_query())
 
     def runs(self, status: Status | None = None, page: int = 1) -> str:

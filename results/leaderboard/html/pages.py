@@ -9,6 +9,7 @@ from results.leaderboard.values.items import ItemsPage
 from results.leaderboard.values.rank import RankPage
 from results.leaderboard.values.run import RunPage
 from results.leaderboard.view import Recipes, View
+from results.reports.sheets.titles import method_title
 
 POLICIES: tuple[tuple[Recipes, str], ...] = (
     ("shared", "one for all"),
@@ -28,8 +29,10 @@ def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> 
         page=values,
         firsts=firsts,
         backbone_pairs=each + every,
+        paper_pairs=[(paper.name, paper.title) for paper in values.papers],
+        method_pairs=[(label, method_title(label, values.titles)) for label in values.methods],
         policies=POLICIES,
-        pairs=lambda names: [(name, name) for name in names],
+        pairs=lambda names: [(name, values.titles.get(name, name)) for name in names],
         hidden=_hidden(view, links),
     )
 
@@ -57,6 +60,6 @@ def items(values: ItemsPage, links: Links) -> str:
     return page("items", links, page=values)
 
 
-def error(title: str, message: str, links: Links) -> str:
-    """Write what went wrong."""
-    return page("error", links, title=title, message=message)
+def error(title: str, message: str, links: Links, instead: str = "") -> str:
+    """Write what went wrong, with the address of the nearest page that there is."""
+    return page("error", links, title=title, message=message, instead=instead)

@@ -16,6 +16,9 @@ HERE = Path(__file__).parent
 STATIC = HERE / "static"
 ASSETS = ("style.css", "page.js")
 
+WIDEST = 60
+"""Characters of a name in a table."""
+
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'"
@@ -40,7 +43,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(changed=replace, view_of=View)
-    made.filters.update(p=written_p, pad=padding)
+    made.filters.update(p=written_p, pad=padding, cut=cut)
     return made
 
 
@@ -58,6 +61,15 @@ def readable(value: Any) -> Any:
         else one
         for one in value
     )
+
+
+def cut(text: str) -> str:
+    """Shorten a name that would break the layout; its details have the whole.
+
+    >>> cut("DyPAM"), len(cut("a" * 1_000_000))
+    ('DyPAM', 60)
+    """
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
 def written_p(p: float) -> str:

@@ -1,5 +1,6 @@
 """Addresses that answer with JSON: the same values as the pages."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import FastAPI, Query, Request
@@ -25,10 +26,19 @@ FIELDS = [
 """The fields of a view, as OpenAPI describes them; all may be left out."""
 
 
+@dataclass(frozen=True)
+class Refused:
+    """Why there is no answer."""
+
+    detail: str
+
+
 def add_api(made: FastAPI, source: Source) -> None:
     """Add the values of `source`."""
-    refused: Any = {404: {"description": "There is no such thing in the store."}}
-    refused[503] = {"description": "The store cannot be read."}
+    refused: Any = {
+        "4XX": {"description": "The address names what there is not.", "model": Refused},
+        503: {"description": "The store cannot be read.", "model": Refused},
+    }
 
     @made.get("/api/rank", responses=refused, openapi_extra={"parameters": FIELDS})
     def ranking(request: Request) -> RankPage:

@@ -1,13 +1,23 @@
-"""Mistakes as pages, and below `/api` as JSON."""
+"""Mistakes as pages, and below `/api` as JSON: what was wrong, and what there is instead."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from results.errors import ResultsError
+from results.errors import ResultsError, nearest, unknown
 from results.leaderboard.html import pages
 from results.leaderboard.server.pages import LINKS
 from results.leaderboard.source import Source
+from results.leaderboard.view import WrongView
+
+API = "/api/"
+MOST = 100
+"""Characters that are repeated of what an address asked for."""
 
 
 def add_errors(made: FastAPI, source: Source) -> None:
@@ -20,14 +30,54 @@ def add_errors(made: FastAPI, source: Source) -> None:
             source.open()
         except ResultsError:
             return _answer(request, 503, "The store cannot be read", message)
-        return _answer(request, 404, "There is nothing like that", message)
+        instead = LINKS.rank(error.instead) if isinstance(error, WrongView) else ""
+        return _answer(request, 404, "There is nothing like that", message, instead)
+
+    @made.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        message = "\n".join(map(_fault, error.errors()))
+        instead = _without_faults(request, error)
+        return _answer(request, 400, "There is nothing like that", message, instead)
 
     @made.exception_handler(HTTPException)
-    def unknown(request: Request, error: HTTPException) -> Response:
-        return _answer(request, error.status_code, "There is no such page", str(error.detail))
+    def missing(request: Request, error: HTTPException) -> Response:
+        path, found = request.url.path, [getattr(one, "path", "") for one in made.routes]
+        below = [one for one in found if "{" not in one and one.startswith(API) == _is_api(request)]
+        message, instead = str(error.detail), ""
+        if error.status_code == 404:  # noqa: PLR2004 (others are not about the path)
+            message = unknown("page", path[:MOST], below)
+            instead = nearest(path[:MOST], below) or ""
+        return _answer(request, error.status_code, "There is no such page", message, instead)
 
 
-def _answer(request: Request, status: int, title: str, message: str) -> Response:
-    if request.url.path.startswith("/api/"):
+def _is_api(request: Request) -> bool:
+    return request.url.path.startswith(API)
+
+
+def _fault(fault: Any) -> str:
+    """Say what is wrong with one field of an address."""
+    name, given = fault["loc"][-1], str(fault["input"])[:MOST]
+    if known := _known(fault):
+        return unknown(name, given, known)
+    return f"{name}={given}: {fault['msg']}."
+
+
+def _known(fault: Any) -> list[str]:
+    """List the words that a field takes; none of a number."""
+    return re.findall(r"'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+
+
+def _without_faults(request: Request, error: RequestValidationError) -> str:
+    """Write the address with the nearest words, and without what has none."""
+    right = dict(request.query_params)
+    for fault in error.errors():
+        name = str(fault["loc"][-1])
+        right[name] = nearest(right.get(name, ""), _known(fault)) or ""
+    query = urlencode({name: value for name, value in right.items() if value})
+    return f"{request.url.path}{'?' * bool(query)}{query}"
+
+
+def _answer(request: Request, status: int, title: str, message: str, instead: str = "") -> Response:
+    if _is_api(request):
         return JSONResponse({"detail": message}, status_code=status)
-    return HTMLResponse(pages.error(title, message, LINKS), status_code=status)
+    return HTMLResponse(pages.error(title, message, LINKS, instead), status_code=status)

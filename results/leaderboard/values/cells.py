@@ -8,6 +8,7 @@ from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.record import Run
 from results.reports import prose
+from results.reports.sheets.titles import method_title
 from results.reports.testing import CLAIMS
 from results.statistics.power import detectable
 from results.statistics.test import Test
@@ -73,8 +74,11 @@ class CellValue:
     bar: Bar | None = None
 
 
-def cell_value(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> CellValue:
+def cell_value(
+    metric: Metric, cell: Cell, runs: Mapping[str, Run], titles: Mapping[str, str]
+) -> CellValue:
     """Give a cell as a page shows it; `runs` are those of its table, by id."""
+    rival = method_title(cell.rival, titles)
     mean, around = cell.sample.mean, cell.interval
     low, high = (metric.points(around.low), metric.points(around.high)) if around else (None, None)
     return CellValue(
@@ -94,7 +98,7 @@ def cell_value(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> CellValue
         best=cell.significantly_best,
         ranks=(cell.ranks.first, cell.ranks.last) if cell.ranks else None,
         top_band=bool(cell.ranks and cell.ranks.top_band),
-        tested=_tested(metric, cell.test, cell.rival) if isinstance(cell.test, Test) else None,
+        tested=_tested(metric, cell.test, rival) if isinstance(cell.test, Test) else None,
         untested="" if isinstance(cell.test, Test) else str(cell.test),
         missing=tuple(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         runs=cell.runs,

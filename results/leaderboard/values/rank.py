@@ -1,24 +1,27 @@
 """The ranking: methods by benchmarks, as values that the page and the API share."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
-from results.analysis.metrics import Metric
-from results.analysis.runs.recipes import is_trained
+from results.analysis.columns import CLEAN_COLUMNS
+from results.analysis.ranking import NOT_TRAINED
 from results.analysis.series import unique
-from results.analysis.table import Block, Table, TableRow
+from results.analysis.table import Table
 from results.leaderboard.source import Opened
-from results.leaderboard.values.cells import CellValue, cell_value, with_bars
+from results.leaderboard.values import badges
+from results.leaderboard.values.badges import Badge, Meaning
+from results.leaderboard.values.printed import PaperChoice, offered, printed
+from results.leaderboard.values.rows import FACTS, BlockValue, Rows
 from results.leaderboard.values.tables import found, passes
-from results.leaderboard.view import View
+from results.leaderboard.values.titles import titles
+from results.leaderboard.view import View, check
 from results.record import Run
-from results.reports import costs, prose
+from results.reports import prose
 from results.reports.sheets.notes import lines, notes
-from results.reports.sheets.shown import overall
+from results.reports.sheets.shown import AVERAGES, overall
+from results.reports.sheets.titles import titled
 from results.reports.testing import MODELS
-
-FACTS = ("method", "parameters", "time", "memory", "size", "seeds")
-"""What rows can be sorted by besides the columns of scores."""
+from results.statistics.test import Undefined
 
 DIGITS = 8
 """Of the id of an environment, in an address."""
@@ -27,70 +30,31 @@ ONE_SEED = f"One seed: this view ranks nothing beyond item noise. {MODELS}."
 
 
 @dataclass(frozen=True)
-class Badge:
-    """A word of warning beside a row, and what is behind it."""
-
-    kind: str
-    text: str
-    details: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RowValue:
-    """A method on a backbone; costs are means over its runs."""
-
-    method: str
-    cells: tuple[CellValue, ...]
-    ranks: tuple[int, int] | None
-    """The ranks that tests leave to it in the first average."""
-    top_band: bool
-    trained: bool
-    parameters: float | None
-    """Trainable, in percent."""
-    parameters_text: str
-    seeds: tuple[int, ...]
-    time: float | None
-    """Of the training, in seconds."""
-    time_text: str
-    memory: float | None
-    """The peak, in bytes."""
-    memory_text: str
-    size: float | None
-    """Of the adapter, in bytes."""
-    size_text: str
-    badges: tuple[Badge, ...]
-    notes: tuple[str, ...]
-    keys: Mapping[str, float | str]
-    """What sorts it, by column or fact, the smaller first; none where it has no number."""
-
-
-@dataclass(frozen=True)
-class BlockValue:
-    """The methods on one backbone, which are tested as one family."""
-
-    backbone: str
-    rows: tuple[RowValue, ...]
-    of: int
-    """Methods before some were hidden."""
-    absent: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class TableValue:
     """The runs that may be compared, in one metric."""
 
     title: str
     metric: str
+    zero: str
+    """How a zero is written, with the digits of the metric."""
     protocol: str
     era: str
     environment: str
     seeds: tuple[int, ...]
     one_seed: str
     """What a reader must know of a view of one seed; empty otherwise."""
-    marks: tuple[str, ...]
+    untested: str
+    """Why nothing is tested, with several seeds; empty otherwise."""
+    badges: tuple[Badge, ...]
+    """What holds for all of its runs."""
+    meanings: tuple[Meaning, ...]
+    """Of its badges, and of those of its rows."""
     columns: tuple[str, ...]
+    """Averages first."""
     overall: str
     """The column that ranks the rows unless another is asked for."""
+    sort: str
+    """The column or fact that the rows are sorted by."""
     blocks: tuple[BlockValue, ...]
     banded: bool
     """Whether any cell is of a top band."""
@@ -100,7 +64,7 @@ class TableValue:
 
 @dataclass(frozen=True)
 class RankPage:
-    """A view of the store, and what else may be chosen."""
+    """A view of the store, and what else may be chosen; addresses have names, not titles."""
 
     view: View
     groups: tuple[str, ...]
@@ -109,6 +73,10 @@ class RankPage:
     columns: tuple[str, ...]
     protocols: tuple[str, ...]
     eras: tuple[str, ...]
+    papers: tuple[PaperChoice, ...]
+    """Those that print anything in the columns of the tables."""
+    titles: Mapping[str, str]
+    """What papers call groups, benchmarks and methods, where that is known."""
     tables: tuple[TableValue, ...]
     tables_of: int
     """Tables before some were hidden by protocol and era."""
@@ -118,136 +86,120 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
     """Make the values of a view.
 
     Raises:
-        ResultsError: There is no such group or backbone.
+        WrongView: It names what there is not.
     """
+    if not opened.groups:
+        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 0)
     view = opened.completed(asked)
+    check(View(view.group), {"group": opened.groups})
+    check(View(view.group, view.backbones), {"backbones": opened.backbones(view.group)})
     made = found(opened, view)
-    shown = [table for table in made.tables if passes(table, view)]
-    return RankPage(
+    page = RankPage(
         view=view,
         groups=opened.groups,
         backbones=opened.backbones(view.group),
-        methods=unique(
-            [row.label for row in block.rows] for one in made.tables for block in one.blocks
-        ),
-        columns=unique(table.columns for table in made.tables),
+        methods=unique([r.label for r in block.rows] for t in made.tables for block in t.blocks),
+        columns=unique(map(ordered, made.tables)),
         protocols=unique([table.conditions.protocol] for table in made.tables),
         eras=unique([_era(table)] for table in made.tables if _era(table)),
-        tables=tuple(_Shown(table, view, made.runs).table() for table in shown),
+        papers=offered(made.tables),
+        titles=titles(opened, made),
+        tables=(),
         tables_of=len(made.tables),
     )
+    check(view, _known(opened, page))
+    shown = (table for table in made.tables if passes(table, view))
+    return replace(page, tables=tuple(_table(table, page, made.runs) for table in shown))
+
+
+def _known(opened: Opened, page: RankPage) -> dict[str, Collection[str]]:
+    """Say what fields of a view may name.
+
+    Methods and columns that other tables of the group have may be asked for: who goes from one
+    backbone to the next takes the choice along.
+    """
+    view = page.view
+    own = [kind for kind in opened.kinds if kind.group == view.group]
+    columns = {
+        *page.columns,
+        *AVERAGES,
+        *CLEAN_COLUMNS,
+        *(b for kind in own for b in kind.benchmarks),
+    }
+    return {
+        "methods": {*page.methods, *(kind.method for kind in own)},
+        "columns": columns,
+        "protocol": page.protocols,
+        "era": {*page.eras, *(view.era for era in page.eras if era.startswith(view.era))},
+        "published": [paper.name for paper in page.papers],
+        "sort": {*columns, *FACTS},
+    }
 
 
 def _era(table: Table) -> str:
     return table.conditions.environment_id[:DIGITS]
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """A table, how it is looked at, and its runs by id."""
+def ordered(table: Table) -> tuple[str, ...]:
+    """Put averages before benchmarks, so that a narrow page begins with them.
 
-    of: Table
-    view: View
-    runs: Mapping[str, Run]
-
-    def table(self) -> TableValue:
-        table = self.of
-        blocks = tuple(map(self._block, table.blocks))
-        one_seed = len(table.seeds) == 1 and bool(table.blocks)
-        return TableValue(
-            title=prose.title(table),
-            metric=table.metric.name,
-            protocol=prose.how(table.conditions.protocol, table.conditions.changed),
-            era=_era(table),
-            environment=table.conditions.environment,
-            seeds=table.seeds,
-            one_seed=ONE_SEED if one_seed else "",
-            marks=table.conditions.marks,
-            columns=self.columns,
-            overall=overall(table),
-            blocks=blocks,
-            banded=any(c.top_band for block in blocks for row in block.rows for c in row.cells),
-            notes=tuple(lines(notes([table], command=""))),
-            refusal=table.refusal,
-        )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are not hidden; all if the view names none of them."""
-        wanted = tuple(name for name in self.of.columns if name in self.view.columns)
-        return wanted or self.of.columns
-
-    def _block(self, block: Block) -> BlockValue:
-        by_column = [
-            with_bars([cell_value(self.of.metric, cell, self.runs) for cell in column])
-            for column in zip(*(row.cells for row in block.rows), strict=True)
-        ]
-        cells = list(zip(*by_column, strict=True))
-        rows = [self._row(row, own) for row, own in zip(block.rows, cells, strict=True)]
-        kept = [row for row in rows if self._is_wanted(row)]
-        return BlockValue(block.backbone, tuple(self._sorted(kept)), len(rows), block.absent)
-
-    def _is_wanted(self, row: RowValue) -> bool:
-        named = not self.view.methods or row.method in self.view.methods
-        return named and self.view.search.casefold() in row.method.casefold()
-
-    def _row(self, row: TableRow, cells: Sequence[CellValue]) -> RowValue:
-        first = next(cell for cell in cells if cell.column == overall(self.of))
-        known = [self.runs[run] for run in first.runs if run in self.runs]
-        return RowValue(
-            method=row.label,
-            cells=tuple(cell for cell in cells if cell.column in self.columns),
-            ranks=first.ranks,
-            top_band=first.top_band,
-            trained=not known or is_trained(known[0]),
-            parameters=row.trainable_percent,
-            parameters_text=prose.trainable(row),
-            seeds=row.seeds,
-            time=row.costs.training_seconds,
-            time_text=costs.seconds(row.costs.training_seconds),
-            memory=row.costs.peak_memory_bytes,
-            memory_text=costs.size(row.costs.peak_memory_bytes),
-            size=row.costs.adapter_bytes,
-            size_text=costs.size(row.costs.adapter_bytes),
-            badges=tuple(_badges(row, known)),
-            notes=row.notes,
-            keys=_keys(row, self.of.metric),
-        )
-
-    def _sorted(self, rows: Sequence[RowValue]) -> list[RowValue]:
-        """Sort rows; those without a number come last in both directions."""
-        by = self.view.sort or overall(self.of)
-        known = [row for row in rows if by in row.keys]
-        known.sort(key=lambda row: row.keys[by], reverse=self.view.reverse)
-        return known + [row for row in rows if by not in row.keys]
+    They come in the order of the table, clean ones behind the others.
+    """
+    first = (*AVERAGES, *CLEAN_COLUMNS)
+    averages = [name for name in table.columns if name in first]
+    return (*averages, *(name for name in table.columns if name not in first))
 
 
-def _keys(row: TableRow, metric: Metric) -> dict[str, float | str]:
-    """Give what sorts a row: scores the best first, everything else the least first."""
-    facts = {
-        "parameters": row.trainable_percent,
-        "time": row.costs.training_seconds,
-        "memory": row.costs.peak_memory_bytes,
-        "size": row.costs.adapter_bytes,
-        "seeds": float(len(row.seeds)),
-    }
-    means = {cell.column: cell.sample.mean for cell in row.cells}
-    scores = {name: -metric.merit(mean) for name, mean in means.items() if mean is not None}
-    known = {name: value for name, value in facts.items() if value is not None}
-    return {"method": row.label.casefold(), **known, **scores}
+def _table(table: Table, page: RankPage, runs: Mapping[str, Run]) -> TableValue:
+    view, columns = page.view, ordered(table)
+    of_all, marks = badges.of_table(table, runs, page.titles)
+    rows = Rows(
+        of=table,
+        view=view,
+        columns=tuple(name for name in columns if name in view.columns) or columns,
+        sort=view.sort if view.sort in (*columns, *FACTS) else overall(table),
+        runs=runs,
+        titles=page.titles,
+        marks=marks,
+    )
+    blocks = tuple(map(rows.block, table.blocks, printed(table, view.published)))
+    every = [row for block in blocks for row in block.rows]
+    as_papers = titled(table, page.titles)
+    return TableValue(
+        title=prose.title(as_papers, spread=False),
+        metric=table.metric.name,
+        zero=table.metric.written(0),
+        protocol=prose.how(table.conditions.protocol, table.conditions.changed),
+        era=_era(table),
+        environment=table.conditions.environment,
+        seeds=table.seeds,
+        one_seed=ONE_SEED if _has_one_seed(table) else "",
+        untested=_untested(table),
+        badges=of_all,
+        meanings=badges.meanings([*of_all, *(badge for row in every for badge in row.badges)]),
+        columns=rows.columns,
+        overall=overall(table),
+        sort=rows.sort,
+        blocks=blocks,
+        banded=any(cell.top_band for row in every for cell in row.cells),
+        notes=tuple(lines(notes([as_papers], command=""))),
+        refusal=table.refusal,
+    )
 
 
-def _badges(row: TableRow, runs: Sequence[Run]) -> Iterable[Badge]:
-    """Give the warnings of a row: what its answers, its seeds and its data have of their own."""
-    flags = unique(row.flags.values())
-    if flags:
-        yield Badge("flags", f"{len(flags)} flag{'s' if len(flags) > 1 else ''}", flags)
-    missing: dict[str, list[str]] = {}
-    for seed, why in sorted({pair for cell in row.cells for pair in cell.missing.items()}):
-        missing.setdefault(why.partition(":")[0], []).append(f"seed {seed}: {why}")
-    for word, details in missing.items():
-        yield Badge("missing", f"{len(details)} {word}", tuple(details))
-    shared = set.intersection(*(set(run.marks) for run in runs)) if runs else set()
-    own = tuple(mark for mark in unique(run.marks for run in runs) if mark not in shared)
-    if own:
-        yield Badge("data", "data differ", own)
+def _has_one_seed(table: Table) -> bool:
+    """Tell whether nothing is told of methods; folds of one seed are training runs, too."""
+    tested = table.tests.named if table.tests else ()
+    over_runs = any("seeds" in one.claim for one in tested)
+    return len(table.seeds) == 1 and bool(table.blocks) and not over_runs
+
+
+def _untested(table: Table) -> str:
+    """Say why a table of several seeds has no test; nothing if it has one, or nothing to test."""
+    if len(table.seeds) == 1 or table.tests:
+        return ""
+    place = table.columns.index(overall(table)) if table.blocks else 0
+    tests = (row.cells[place].test for block in table.blocks for row in block.rows)
+    found = unique([one.reason] for one in tests if isinstance(one, Undefined))
+    reasons = [reason for reason in found if reason != NOT_TRAINED]
+    return f"Nothing is tested here: {'; '.join(reasons)}." if reasons else ""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from results.analysis.columns import CLEAN
 from results.analysis.table import Table, tables
 from results.leaderboard.source import Opened
+from results.leaderboard.values.contamination import in_training
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports.sheets.printing import Printing
@@ -30,7 +30,7 @@ def found(opened: Opened, view: View) -> Found:
     runs = opened.runs(view) if view.group else []
     made = tables(
         runs,
-        clean=any(score.metric == CLEAN for run in runs for score in run.scores),
+        clean=any(map(in_training, ([run] for run in runs))),
         own_recipes=view.recipes != "shared",
         choose=view.recipes == "validation",
         testing=opened.testing,

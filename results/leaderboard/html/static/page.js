@@ -38,11 +38,15 @@
     for (const row of document.querySelectorAll("tr[data-method]")) {
       const name = row.dataset.method;
       const named = !methods.length || methods.includes(name);
-      row.hidden = !named || !name.toLowerCase().includes(search.toLowerCase());
+      const called = `${row.dataset.title}\n${name}`.toLowerCase();
+      row.hidden = !named || !called.includes(search.toLowerCase());
     }
     for (const table of tables()) {
       const rows = [...table.tBodies[0].rows];
       const shown = rows.filter((row) => !row.hidden).length;
+      for (const paper of table.querySelectorAll("tbody.published")) {
+        paper.hidden = !paper.querySelector("tr[data-method]:not([hidden])");
+      }
       table.querySelector(".count").textContent = shown === rows.length ? "" :
         `${shown} of ${rows.length} methods shown; ranks and tests are among all.`;
     }
@@ -74,7 +78,9 @@
     [...table.tHead.rows[0].cells].forEach((head, at) => {
       const name = head.dataset.column;
       const hidden = name && !facts.includes(name) && columns.length && !columns.includes(name);
-      for (const row of table.rows) row.cells[at].hidden = Boolean(hidden);
+      for (const row of table.rows) {
+        if (!row.matches(".source")) row.cells[at].hidden = Boolean(hidden);
+      }
     });
   };
   const apply = () => {
