@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from results.errors import ResultsError, nearest, unknown
@@ -85,7 +85,8 @@ def check(view: View, known: Mapping[str, Collection[str]]) -> None:
     Raises:
         WrongView: A field names something else; the message has all of them.
     """
-    faults, right = [], {}
+    faults: list[str] = []
+    right: dict[str, Any] = {}
     for field, names in known.items():
         value = getattr(view, field)
         asked = [value] if isinstance(value, str) else value

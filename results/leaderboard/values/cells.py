@@ -105,21 +105,27 @@ def cell_value(
     )
 
 
-def with_bars(cells: Sequence[CellValue]) -> list[CellValue]:
-    """Place the cells of one column between its smallest and its largest number."""
-    ends = [end for one in cells for end in (one.value, one.low, one.high) if end is not None]
+def with_bars(cells: Sequence[CellValue], trained: Sequence[bool]) -> list[CellValue]:
+    """Place the cells of one column between the smallest and the largest number of trained ones.
+
+    The others have no bar: a backbone before training is far from all methods, and would leave no
+    room to tell these apart.
+    """
+    pairs = list(zip(cells, trained, strict=True))
+    numbers = [(one.value, one.low, one.high) for one, is_trained in pairs if is_trained]
+    ends = [end for one in numbers for end in one if end is not None]
     if not ends or (width := max(ends) - min(ends)) == 0:
         return list(cells)
 
     def placed(end: float) -> float:
         return round(100 * (end - min(ends)) / width, 1)
 
-    def barred(one: CellValue) -> CellValue:
-        if one.value is None or one.low is None or one.high is None:
+    def barred(one: CellValue, is_trained: bool) -> CellValue:
+        if not is_trained or one.value is None or one.low is None or one.high is None:
             return one
         return replace(one, bar=Bar(placed(one.low), placed(one.value), placed(one.high)))
 
-    return list(map(barred, cells))
+    return [barred(*pair) for pair in pairs]
 
 
 def _rows(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> int | None:

@@ -89,7 +89,7 @@ class Rows:
         """Make the rows on one backbone, sorted, without those that the view hides."""
         trained = [self._is_trained(row) for row in block.rows]
         by_column = [
-            with_bars([self._cell(cell) for cell in among_trained(column, trained)])
+            with_bars([self._cell(cell) for cell in among_trained(column, trained)], trained)
             for column in zip(*(row.cells for row in block.rows), strict=True)
         ]
         cells = list(zip(*by_column, strict=True))

@@ -20,6 +20,7 @@ views = st.builds(
     protocol=texts,
     recipes=st.sampled_from(["shared", "own", "validation"]),
     era=texts,
+    published=texts,
     sort=texts,
     reverse=st.booleans(),
     search=texts,

@@ -1,0 +1,351 @@
+"""The rank page: what papers print, titles, badges, backbones before training, few seeds."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from results.leaderboard.build import build
+from results.leaderboard.html import pages
+from results.leaderboard.html.links import Served
+from results.leaderboard.source import Source
+from results.leaderboard.values.rank import RankPage, rank_page
+from results.leaderboard.values.rows import RowValue
+from results.leaderboard.view import View
+from results.record import Run, Score
+from results.store import Store
+
+Make = Callable[..., Run]
+Page = Callable[[Iterable[Run], View], RankPage]
+
+LLAMA = "meta-llama/Llama-3.2-3B"
+TITLES = {"lora": "LoRA", "dypam": "DyPAM", "gsm8k": "GSM8K", "math": "Mathematics"}
+
+
+@pytest.fixture
+def titled(tmp_path: Path, source: Callable[..., Source]) -> Callable[[Iterable[Run]], Source]:
+    """Store runs, and know some titles."""
+
+    def made(runs: Iterable[Run]) -> Source:
+        store = Store(tmp_path / "harness.db")
+        for run in runs:
+            store.add(run)
+        return replace(
+            source(str(tmp_path / "harness.db")), title=lambda kind, name: TITLES.get(name)
+        )
+
+    return made
+
+
+@pytest.fixture
+def page(titled: Callable[[Iterable[Run]], Source]) -> Page:
+    return lambda runs, view: rank_page(titled(runs).open(), view)
+
+
+def of(make: Make, *methods: str, seeds: Iterable[int] = (1, 2, 3), **changes: Any) -> list[Run]:
+    facts = {"backbone": LLAMA, "marks": (), "protocol": "paper/2"} | changes
+    return [
+        make(method, seed, correct={"gsm8k": 30 + place + seed, "aqua": 20}, **facts)
+        for place, method in enumerate(methods)
+        for seed in seeds
+    ]
+
+
+def rows(found: RankPage) -> dict[str, RowValue]:
+    (table,) = found.tables
+    return {row.method: row for block in table.blocks for row in block.rows}
+
+
+def html(found: RankPage) -> str:
+    return pages.rank(found, Served(), dict.fromkeys(found.groups, ()))
+
+
+def test_what_a_paper_prints_stands_below_the_rows_and_is_in_no_rank(
+    make: Make, page: Page
+) -> None:
+    runs = of(make, "lora", "vera")
+    plain, beside = page(runs, View()), page([], View(published="dypam"))
+    (own,), (table,) = plain.tables, beside.tables
+    assert [block.rows for block in table.blocks] == [block.rows for block in own.blocks]
+    printed = table.blocks[0].published
+    assert printed
+    assert (printed.title, printed.tables) == ("DyPAM", ("tab:main_math",))
+    # DyPAM, tab:main_math, LLaMA 3.2 3B: averages over other benchmarks are no numbers of these.
+    lora = printed.rows[0]
+    assert (lora.method, lora.label, lora.parameters) == ("LoRA", "lora", "1.12")
+    assert {cell.column: cell.text for cell in lora.cells} == {
+        "micro": "",
+        "macro": "",
+        "gsm8k": "33.21",
+        "aqua": "22.44",
+    }
+    assert "‡ Printed by DyPAM (tab:main_math): neither ranked nor tested" in html(beside)
+
+
+def test_a_paper_is_offered_where_it_prints_something(make: Make, page: Page) -> None:
+    assert [one.name for one in page(of(make, "lora"), View()).papers] == ["dypam"]
+    assert page(of(make, "lora", backbone="tiny"), View(backbones=("tiny",))).papers == ()
+
+
+def test_search_and_methods_hide_printed_rows_as_they_hide_others(make: Make, page: Page) -> None:
+    def shown(**changes: Any) -> list[str]:
+        (table,) = page(of(make, "lora"), View(published="dypam", **changes)).tables
+        printed = table.blocks[0].published
+        return [row.method for row in printed.rows] if printed else []
+
+    assert len(shown()) == 10
+    assert shown(search="oft") == ["OFT"]
+    assert shown(methods=("lora",)) == ["LoRA"]
+
+
+def test_files_have_what_papers_print(
+    make: Make, titled: Callable[[Iterable[Run]], Source], tmp_path: Path
+) -> None:
+    build(titled(of(make, "lora")), tmp_path / "out")
+    (plain,) = tmp_path.glob("out/rank/math/*-shared.html")
+    (beside,) = tmp_path.glob("out/rank/math/*-shared-dypam.html")
+    assert "Printed by DyPAM" in beside.read_text()
+    assert "Printed by" not in plain.read_text()
+    assert beside.name in plain.read_text()
+
+
+def test_an_untrained_backbone_is_marked_has_no_rank_and_sorts_by_its_scores(
+    make: Make, page: Page
+) -> None:
+    base = make(
+        *("base", 1, {"gsm8k": 99, "aqua": 15}),
+        backbone=LLAMA,
+        marks=(),
+        protocol="paper/2",
+        trainable_parameters=0,
+        seconds={"wall": 9.0},
+    )
+    found = page([*of(make, "lora", "vera"), base], View())
+    assert list(rows(found)) == ["base", "vera", "lora"]
+    row = rows(found)["base"]
+    assert (row.trained, row.ranks, row.top_band) == (False, None, False)
+    assert {cell.rank for cell in row.cells} == {None}
+    # The best mean of gsm8k is that of the untrained one; ranks are among the others.
+    assert [one.cells[2].rank for one in rows(found).values()] == [None, 1, 2]
+    assert ">untrained<" in html(found)
+    by_time = rows(page([], View(sort="time", reverse=True)))
+    assert list(by_time)[-1] == "base"
+
+
+def test_titles_are_shown_and_names_are_in_addresses_and_found(make: Make, page: Page) -> None:
+    found = page(of(make, "lora[r=4]", "vera"), View(search="LoRA (r"))
+    assert {name: row.title for name, row in rows(found).items()} == {"lora[r=4]": "LoRA (r=4)"}
+    text = html(found)
+    assert "<h1>Mathematics" in text
+    assert re.search(r'href="/\?[^"]*sort=gsm8k[^"]*"[^>]*>GSM8K<', text) or "GSM8K" in text
+    assert "<dt>As typed</dt><dd><code>lora[r=4]</code></dd>" in text
+    assert list(rows(page([], View(search="lora[r")))) == ["lora[r=4]"]
+    assert found.tables[0].title.startswith("Mathematics: accuracy in percent, mean over 3 seeds")
+
+
+def test_a_title_that_a_run_brings_is_shown(make: Make, page: Page) -> None:
+    run = make("tanh", 1, provenance={"titles": {"tanh": "TanhLoRA"}})
+    assert rows(page([run], View()))["tanh"].title == "TanhLoRA"
+
+
+def badges(found: RankPage) -> dict[str, tuple[str, tuple[str, ...]]]:
+    (table,) = found.tables
+    every = [*table.badges, *(badge for row in rows(found).values() for badge in row.badges)]
+    assert {badge.kind for badge in every} == {one.kind for one in table.meanings}
+    return {badge.kind: (badge.text, badge.details) for badge in every}
+
+
+def test_what_holds_for_all_runs_is_a_badge_of_the_table(make: Make, page: Page) -> None:
+    marks = ("SAMPLE DATA generated", "first 9 rows of each benchmark", "GSM8K not verified")
+    adjusted = (*marks, "lora on tiny: rank lowered to 4")
+    runs = [make("lora", 1, marks=adjusted), make("vera", 1, marks=marks)]
+    found = page(runs, View())
+    assert badges(found) == {
+        "sample": ("SAMPLE DATA", ("SAMPLE DATA generated.",)),
+        "limits": ("rows limited", ("First 9 rows of each benchmark.",)),
+        "data": ("other data", ("GSM8K not verified.",)),
+        "adjusted": ("adjusted", ("Lora on tiny: rank lowered to 4.",)),
+    }
+    assert [badge.kind for badge in rows(found)["lora"].badges] == ["adjusted"]
+    assert [badge.kind for badge in found.tables[0].badges] == ["sample", "limits", "data"]
+
+
+def test_flags_of_many_runs_are_summed_up(make: Make, page: Page) -> None:
+    runs = [
+        make("lora", seed, marks=(), flags=(f"gsm8k: always the same answer: 7 ({90 + seed} %)",))
+        for seed in (1, 2, 3)
+    ]
+    assert badges(page(runs, View())) == {
+        "flags": (
+            "1 flag",
+            ("Always the same answer: 91 to 93 % on 1 of 1 sets, in 3 of 3 runs.",),
+        )
+    }
+
+
+def test_diverged_failed_and_missing_seeds_have_badges_of_their_own(make: Make, page: Page) -> None:
+    ended = {"marks": (), "scores": ()}
+    diverged = make("vera", 1, status="diverged", reason="loss nan at step 3", **ended)
+    failed = make("vera", 2, status="failed", reason="out of memory", **ended)
+    runs = [*(make("lora", seed, marks=()) for seed in (1, 2, 3, 4)), diverged, failed]
+    runs.append(make("vera", 3, marks=()))
+    found = page(runs, View())
+    assert badges(found) == {
+        "diverged": (
+            *(
+                "1 seed diverged",
+                (f"Seed 1: diverged: loss nan at step 3 (run {diverged.run_id}).",),
+            ),
+        ),
+        "failed": ("1 seed failed", (f"Seed 2: failed: out of memory (run {failed.run_id}).",)),
+        "missing": ("1 seed not run", ("Seed 4: not run.",)),
+    }
+    named = {badge.kind: badge.runs for badge in rows(found)["vera"].badges}
+    assert named == {"diverged": (diverged.run_id,), "failed": (failed.run_id,), "missing": ()}
+
+
+def contaminated(make: Make, method: str, clean: int) -> Run:
+    scores = (
+        Score("gsm8k", "accuracy", "strict", True, 0.5, 200),
+        Score("gsm8k", "clean accuracy", "strict", False, 0.4, clean),
+        Score("aqua", "accuracy", "strict", True, 0.5, 100),
+        Score("aqua", "clean accuracy", "strict", False, 0.5, 100),
+    )
+    return make(method, 1, marks=(), scores=scores)
+
+
+def test_rows_seen_in_training_are_counted_beside_clean_averages(make: Make, page: Page) -> None:
+    found = page([contaminated(make, "lora", 150), contaminated(make, "vera", 150)], View())
+    text, details = badges(found)["contamination"]
+    assert text == "50 rows seen in training"
+    assert details[0] == "GSM8K: 50 of 200 test rows (25 %) are in the training set."
+    cells = {cell.column: cell.text for cell in rows(found)["lora"].cells}
+    # 60 of 150 and 50 of 100 right.
+    assert cells["clean micro"] == "44.00"
+    assert found.columns[:4] == ("micro", "macro", "clean micro", "clean macro")
+
+
+def test_where_no_row_was_seen_clean_averages_say_nothing_more(make: Make, page: Page) -> None:
+    found = page([contaminated(make, "lora", 200)], View())
+    assert badges(found) == {}
+    assert found.columns == ("micro", "macro", "gsm8k", "aqua")
+
+
+def test_each_table_of_a_page_says_how_many_seeds_it_has(make: Make, page: Page) -> None:
+    one = [make(method, 1, setting="setting-b") for method in ("lora", "vera")]
+    two = [make(method, seed) for method in ("lora", "vera") for seed in (1, 2)]
+    three = of(make, "lora", "vera", backbone="tiny", setting="setting-c")
+    told = {len(t.seeds): (t.one_seed, t.untested) for t in page(one + two + three, View()).tables}
+    assert told[1][0].startswith("One seed: this view ranks nothing beyond item noise.")
+    assert told[2] == (
+        *("", "Nothing is tested here: two seeds, and a test over seeds needs three."),
+    )
+    assert told[3] == ("", "")
+
+
+def test_an_untrained_backbone_of_one_seed_makes_no_view_of_one_seed(
+    make: Make, page: Page
+) -> None:
+    runs = [*of(make, "lora", "vera"), make("base", 1, backbone=LLAMA, trainable_parameters=0)]
+    assert {table.one_seed for table in page(runs, View()).tables if len(table.seeds) > 1} == {""}
+
+
+WRONG = {
+    "/?sort=gsm9k": (
+        "'gsm9k' is not a known column to sort by. Did you mean 'gsm8k'?",
+        "sort=gsm8k",
+    ),
+    "/?columns=gsm8k&columns=aqau": ("Did you mean 'aqua'?", "columns=gsm8k&columns=aqua"),
+    "/?methods=dpyam": ("'dpyam' is not a known method. Did you mean 'dypam'?", "methods=dypam"),
+    "/?protocol=papr%2F1": ("Did you mean 'paper/1'?", "protocol=paper%2F1"),
+    "/?era=zzz": ("'zzz' is not a known environment of these tables.", "group=math"),
+    "/?published=dipam": ("is not a known paper with numbers in these columns.", "group=math"),
+    "/?group=mth": ("'mth' is not a known group. Did you mean 'math'?", "group=math"),
+    "/?backbones=tniy": ("'tniy' is not a known backbone of this group.", "backbones=tiny"),
+    "/?recipes=share": ("Did you mean 'shared'?", ""),
+    "/runs?status=faild": (
+        "'faild' is not a known status. Did you mean 'failed'?",
+        "status=failed",
+    ),
+    "/runs?page=0&status=failed": ("page=0: Input should be greater", "status=failed"),
+    "/runs?page=two": ("page=two: Input should be a valid integer", "/runs"),
+    "/rnus": ("'/rnus' is not a known page. Did you mean '/runs'?", "/runs"),
+}
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_a_wrong_address_says_what_was_wrong_and_leads_to_what_there_is(
+    store: tuple[str, dict[str, Run]], client: Callable[..., TestClient], path: str
+) -> None:
+    served, (told, query) = client(store[0]), WRONG[path]
+    answer = served.get(path)
+    assert answer.status_code == (400 if path.startswith("/runs?") else 404)
+    assert told in unescape(answer.text)
+    assert "text/html" in answer.headers["content-type"]
+    link = unescape(re.findall(r'<p><a href="([^"]*)"', answer.text)[0])
+    assert query in link
+    assert served.get(link).status_code == 200
+    as_json = served.get(f"/api/rank{path[1:]}" if path.startswith("/?") else f"/api{path}")
+    assert as_json.status_code == answer.status_code
+    assert told.replace("'/", "'/api/") in as_json.json()["detail"]
+
+
+def test_a_choice_of_another_backbone_is_no_mistake(make: Make, page: Page) -> None:
+    runs = [*of(make, "lora"), make("dypam", 1, {"piqa": 50}, backbone="tiny")]
+    found = page(runs, View(backbones=("tiny",), methods=("lora",), columns=("gsm8k",)))
+    assert rows(found) == {}
+    assert found.tables[0].columns == found.columns
+
+
+def test_an_unknown_name_of_a_query_is_ignored(
+    store: tuple[str, dict[str, Run]], client: Callable[..., TestClient]
+) -> None:
+    assert client(store[0]).get("/?utm_source=mail").status_code == 200
+
+
+class Names(HTMLParser):
+    """Collects the names of all attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = set[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {name for name, _ in attrs}
+
+
+NAMES = {
+    "tag": "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "quotes": "\"' onmouseover='alert(1)",
+    "template": "{{ 7*7 }}{% raw %}",
+    "control": "a\x00b\x1b[2Jc\x7f",
+    "bidi": "\u202egpj.exe\u2066",
+    "formula": '=HYPERLINK("http://x.example")',
+    "long": "m" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_hostile_method_is_text_and_breaks_no_layout(make: Make, page: Page, kind: str) -> None:
+    name = NAMES[kind]
+    runs = [make(one, seed, marks=()) for one in (name, "lora") for seed in (1, 2, 3)]
+    found = page(runs, View())
+    text = html(found)
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    names = Names()
+    names.feed(text)
+    assert not {one for one in names.found if one.startswith("on")}
+    assert "49" not in rows(found)[name].title
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
+    shown = re.findall(r'class="method"[^>]*><bdi>([^<]*)</bdi>', text)
+    assert len(shown) == 2
+    assert all(len(unescape(one)) <= 80 for one in shown)
+    # The whole name stands in the details; nothing else is much longer for it.
+    assert len(text) < 100_000 + 12 * len(name)
