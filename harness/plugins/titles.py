@@ -17,9 +17,7 @@ def titles(tables: Iterable[Table], runs: Iterable[Run] = ()) -> dict[str, str]:
     """
     of_runs = [run.provenance.get("titles", {}) for run in runs]
     return dict(chain(*(one.items() for one in reversed(of_runs)))) | {
-        name: found
-        for kind, name in dict.fromkeys(_names(tables))
-        if name in plugins.names(kind) and (found := title(kind, name))
+        name: found for kind, name in dict.fromkeys(_names(tables)) if (found := title(kind, name))
     }
 
 
@@ -27,8 +25,10 @@ def title(kind: plugins.Kind, name: str) -> str | None:
     """Read the title that a plugin's file gives it: `method = Method(title="LoRA", ...)`.
 
     The module is not imported, since that of a method imports torch. None where there is no such
-    line, or no file that can be read: a table needs no titles.
+    line, no such plugin, or no file that can be read: a table needs no titles.
     """
+    if name not in plugins.names(kind):
+        return None
     try:
         offered = plugins.entry(kind, name).attr
         statements = ast.parse(plugins.source_path(kind, name).read_text()).body

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unicodedata import category
+from unicodedata import bidirectional, category
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -15,6 +15,9 @@ from results.leaderboard.view import View
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 ASSETS = ("style.css", "page.js")
+
+TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""What Unicode calls the characters that turn the direction of a text."""
 
 WIDEST = 60
 """Characters of a name in a table."""
@@ -50,26 +53,28 @@ def _environment() -> Environment:
 def readable(value: Any) -> Any:
     r"""Write control characters of a text as escapes: HTML has none; any other stays as it is.
 
-    >>> readable("a\x00b\n\u4e2d\u3000"), readable(3)
-    ('a\\x00b\n\u4e2d\u3000', 3)
+    So are those that turn the direction of what follows, which could be text of the page.
+
+    >>> readable("a\x00b\n\u4e2d\u3000"), readable("\u202egpj"), readable(3)
+    ('a\\x00b\n\u4e2d\u3000', '\\u202egpj', 3)
     """
     if type(value) is not str or value.isprintable():
         return value
-    return "".join(
-        one.encode("unicode_escape").decode()
-        if category(one) in ("Cc", "Cs") and one not in "\n\t"
-        else one
-        for one in value
-    )
+    return "".join(one.encode("unicode_escape").decode() if _escaped(one) else one for one in value)
 
 
-def cut(text: str) -> str:
-    """Shorten a name that would break the layout; its details have the whole.
+def _escaped(one: str) -> bool:
+    control = category(one) in ("Cc", "Cs") and one not in "\n\t"
+    return control or bidirectional(one) in TURNING
+
+
+def cut(text: str, most: int = WIDEST) -> str:
+    """Shorten a text that would break the layout; the whole stands elsewhere on the page.
 
     >>> cut("DyPAM"), len(cut("a" * 1_000_000))
     ('DyPAM', 60)
     """
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def written_p(p: float) -> str:
