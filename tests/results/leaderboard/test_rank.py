@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from harness.commands import leaderboard as command
 from results.leaderboard.build import build
 from results.leaderboard.html import pages
 from results.leaderboard.html.links import Served
@@ -143,10 +144,18 @@ def test_titles_are_shown_and_names_are_in_addresses_and_found(make: Make, page:
     assert {name: row.title for name, row in rows(found).items()} == {"lora[r=4]": "LoRA (r=4)"}
     text = html(found)
     assert "<h1>Mathematics" in text
-    assert re.search(r'href="/\?[^"]*sort=gsm8k[^"]*"[^>]*>GSM8K<', text) or "GSM8K" in text
+    assert re.search(r"sort=gsm8k[^>]*>GSM8K<", text)
     assert "<dt>As typed</dt><dd><code>lora[r=4]</code></dd>" in text
     assert list(rows(page([], View(search="lora[r")))) == ["lora[r=4]"]
     assert found.tables[0].title.startswith("Mathematics: accuracy in percent, mean over 3 seeds")
+
+
+def test_titles_are_those_of_the_plugins() -> None:
+    title = command.source("harness.db", private=False).title
+    assert [title("groups", "math"), title("tasks", "gsm8k"), title("methods", "dypam")] == [
+        *("Mathematics", "GSM8K", "DyPAM")
+    ]
+    assert title("methods", "../../lora") is title("tasks", "micro") is None
 
 
 def test_a_title_that_a_run_brings_is_shown(make: Make, page: Page) -> None:
@@ -229,6 +238,14 @@ def test_rows_seen_in_training_are_counted_beside_clean_averages(make: Make, pag
     # 60 of 150 and 50 of 100 right.
     assert cells["clean micro"] == "44.00"
     assert found.columns[:4] == ("micro", "macro", "clean micro", "clean macro")
+
+
+def test_a_page_begins_with_averages(make: Make, page: Page) -> None:
+    found = page(of(make, "lora", "vera"), View())
+    assert found.tables[0].columns == ("micro", "macro", "gsm8k", "aqua")
+    assert [cell.column for cell in rows(found)["lora"].cells] == list(found.columns)
+    text = html(found)
+    assert text.index("Ranks</abbr>") < text.index(">micro</a>") < text.index(">GSM8K</a>")
 
 
 def test_where_no_row_was_seen_clean_averages_say_nothing_more(make: Make, page: Page) -> None:
