@@ -8,6 +8,7 @@ from typing import Literal
 from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.notes import NO_SCORE
 from results.analysis.runs.flags import summed_up
+from results.analysis.runs.recipes import without_recipe
 from results.analysis.series import unique
 from results.analysis.table import Table, TableRow
 from results.leaderboard.values.contamination import in_training
@@ -43,6 +44,9 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
 
 OF_MARKS: tuple[Kind, ...] = ("sample", "limits", "data", "adjusted")
 
+ENDED: dict[str, Kind] = {"diverged": "diverged", "failed": "failed"}
+"""The badges of runs that ended without a score, by the first word of the reason."""
+
 PHRASES = {NO_SCORE: "without a score"}
 """What the seeds are, where it is not the word of their reason."""
 
@@ -77,8 +81,7 @@ def of_table(
     """Give the warnings that hold for all runs of a table, and the marks that they are made of."""
     known = [run for block in table.blocks for row in block.rows for run in runs_of(row, runs)]
     marks = [one for one in table.conditions.marks if all(one in run.marks for run in known)]
-    labels = {run.method for run in known}
-    return (*_of_marks(marks, labels), *_contamination(table, known, titles)), frozenset(marks)
+    return (*_of_marks(marks, _labels(known)), *_contamination(table, known, titles)), frozenset(marks)
 
 
 def of_row(
@@ -101,7 +104,7 @@ def of_row(
     marks = [one for one in unique(run.marks for run in own) if one not in shared]
     flags = tuple(map(_sentence, summed_up([alone], lambda name: titles.get(name, name))))
     return (
-        *_of_marks(marks, {run.method for run in own}),
+        *_of_marks(marks, _labels(own)),
         *([Badge("flags", _number(len(flags), "flag"), flags)] * bool(flags)),
         *_missing(row, runs),
     )
@@ -118,10 +121,15 @@ def runs_of(row: TableRow, runs: Mapping[str, Run]) -> list[Run]:
     return [runs[run] for run in row.flags if run in runs]
 
 
+def _labels(runs: Iterable[Run]) -> set[str]:
+    return {without_recipe(run.method) for run in runs}
+
+
 def _of_marks(marks: Iterable[str], labels: Collection[str]) -> Iterator[Badge]:
     found: dict[Kind, list[str]] = {}
     for mark in marks:
-        found.setdefault(_kind(mark, labels), []).append(_sentence(mark))
+        kind = _kind(mark, labels)
+        found.setdefault(kind, []).append(f"{mark}." if kind == "adjusted" else _sentence(mark))
     for kind in OF_MARKS:
         if kind in found:
             yield Badge(kind, MEANINGS[kind][0], tuple(found[kind]))
@@ -161,9 +169,7 @@ def _missing(row: TableRow, runs: Mapping[str, Run]) -> Iterator[Badge]:
         number = _number(len({seed for seed, _ in seeds}), "seed")
         named = unique(_RUN.findall(why) for _, why in seeds)
         known = tuple(run for run in named if run in runs)
-        kind: Kind = (
-            "diverged" if word == "diverged" else "failed" if word == "failed" else "missing"
-        )
+        kind = ENDED.get(word, "missing")
         yield Badge(kind, f"{number} {PHRASES.get(word, word)}", details, known)
 
 

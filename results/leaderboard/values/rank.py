@@ -35,8 +35,8 @@ class TableValue:
 
     title: str
     metric: str
-    zero: str
-    """How a zero is written, with the digits of the metric."""
+    digits: int
+    """Decimals of its numbers."""
     protocol: str
     era: str
     environment: str
@@ -168,7 +168,7 @@ def _table(table: Table, page: RankPage, runs: Mapping[str, Run]) -> TableValue:
     return TableValue(
         title=prose.title(as_papers, spread=False),
         metric=table.metric.name,
-        zero=table.metric.written(0),
+        digits=table.metric.digits,
         protocol=prose.how(table.conditions.protocol, table.conditions.changed),
         era=_era(table),
         environment=table.conditions.environment,

@@ -12,7 +12,7 @@ def titles(opened: Opened, made: Found) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for run in made.runs.values():
-        found |= run.provenance.get("titles", {})
+        found |= opened.source.public.value(run.provenance.get("titles", {}))
     known = opened.source.title
     rows = [row for table in made.tables for block in table.blocks for row in block.rows]
     named = (

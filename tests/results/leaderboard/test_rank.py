@@ -179,7 +179,7 @@ def test_what_holds_for_all_runs_is_a_badge_of_the_table(make: Make, page: Page)
         "sample": ("SAMPLE DATA", ("SAMPLE DATA generated.",)),
         "limits": ("rows limited", ("First 9 rows of each benchmark.",)),
         "data": ("other data", ("GSM8K not verified.",)),
-        "adjusted": ("adjusted", ("Lora on tiny: rank lowered to 4.",)),
+        "adjusted": ("adjusted", ("lora on tiny: rank lowered to 4.",)),
     }
     assert [badge.kind for badge in rows(found)["lora"].badges] == ["adjusted"]
     assert [badge.kind for badge in found.tables[0].badges] == ["sample", "limits", "data"]
