@@ -81,7 +81,9 @@ def of_table(
     """Give the warnings that hold for all runs of a table, and the marks that they are made of."""
     known = [run for block in table.blocks for row in block.rows for run in runs_of(row, runs)]
     marks = [one for one in table.conditions.marks if all(one in run.marks for run in known)]
-    return (*_of_marks(marks, _labels(known)), *_contamination(table, known, titles)), frozenset(marks)
+    return (*_of_marks(marks, _labels(known)), *_contamination(table, known, titles)), frozenset(
+        marks
+    )
 
 
 def of_row(

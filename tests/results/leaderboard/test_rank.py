@@ -366,3 +366,13 @@ def test_a_hostile_method_is_text_and_breaks_no_layout(make: Make, page: Page, k
     assert all(len(unescape(one)) <= 80 for one in shown)
     # The whole name stands in the details; nothing else is much longer for it.
     assert len(text) < 100_000 + 12 * len(name)
+
+
+def test_a_kind_of_items_that_there_is_not_leads_to_the_nearest(
+    store: tuple[str, dict[str, Run]], client: Callable[..., TestClient]
+) -> None:
+    served, path = client(store[0]), f"/run/{store[1]['lora 3'].run_id}/items/gsm8k"
+    answer = served.get(f"{path}?kind=rong")
+    assert answer.status_code == 400
+    assert "'rong' is not a known kind. Did you mean 'wrong'?" in unescape(answer.text)
+    assert f'<p><a href="{path}?kind=wrong">' in answer.text
