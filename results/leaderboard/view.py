@@ -10,6 +10,9 @@ from results.errors import ResultsError, nearest, unknown
 Recipes = Literal["shared", "own", "validation"]
 """Whether the methods of a table share a recipe, each has its own, or the best of its own."""
 
+Against = Literal["parameters", "time", "memory", "size"]
+"""What a score is set against: trainable parameters, training time, peak memory, adapter size."""
+
 SEVERAL = ("backbones", "methods", "columns")
 """Fields that an address may give more than once."""
 
@@ -96,6 +99,36 @@ def check(view: View, known: Mapping[str, Collection[str]]) -> None:
         right[field] = kept[0] if isinstance(value, str) else tuple(filter(None, kept))
     if faults:
         raise WrongView("\n".join(faults), replace(view, **right))
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What a trade-off sets a score against, and which score; the default is the first average."""
+
+    against: Against = "parameters"
+    score: str = ""
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """List name and value of what is not the default."""
+        against = [("against", str(self.against))] if self.against != Axes.against else []
+        return against + ([("score", self.score)] if self.score else [])
+
+
+def axes_from_query(pairs: Iterable[tuple[str, str]]) -> Axes:
+    """Read the axes of an address.
+
+    Raises:
+        ResultsError: A score is set against no such thing.
+
+    >>> axes_from_query([("against", "time"), ("group", "math")])
+    Axes(against='time', score='')
+    """
+    found = {name: value for name, value in pairs if value}
+    asked = found.get("against", Axes.against)
+    for against in get_args(Against):
+        if against == asked:
+            return Axes(against, found.get("score", ""))
+    raise ResultsError(unknown("thing to set a score against", asked, get_args(Against)))
 
 
 def from_query(pairs: Iterable[tuple[str, str]]) -> View:

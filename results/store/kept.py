@@ -1,4 +1,4 @@
-"""Analyses that took long, kept beside the store as files: it may be read-only, and is an index.
+"""Values that took long, kept beside the store as files: it may be read-only, and is an index.
 
 An entry is named by the hash of all that its value depends on, so that none is ever out of date.
 """
@@ -7,20 +7,31 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-MOST = 256
-"""Entries; beyond it, those that were not used for longest go."""
+MOST = 512
+"""Entries of a shelf; beyond it, those that were not used for longest go."""
 
-CODE = [Path(__file__).parents[1] / room for room in ("statistics", "analysis")]
-"""The rooms whose code computes the values."""
+RESULTS = Path(__file__).parents[1]
 
 
-def kept(key: Any, compute: Callable[[], Any]) -> Any:
+@dataclass(frozen=True)
+class Shelf:
+    """A folder of entries, and the rooms whose code computes them."""
+
+    name: str
+    rooms: tuple[Path, ...]
+
+
+ANALYSES = Shelf("analyses", (RESULTS / "statistics", RESULTS / "analysis"))
+
+
+def kept(key: Any, compute: Callable[[], Any], shelf: Shelf = ANALYSES) -> Any:
     """Give the value that was computed before under `key`, or compute it now and keep it.
 
     A damaged entry is recomputed. Where no file can be written, nothing is kept.
@@ -29,8 +40,9 @@ def kept(key: Any, compute: Callable[[], Any]) -> Any:
         key: All that the value depends on but the code, such as the verdicts of runs and the name
             of a test: a JSON value, in which there may be bytes too.
         compute: Gives a JSON value; tuples come back as lists.
+        shelf: Where it is kept.
     """
-    path = _folder() / f"{_hash(key)}.json"
+    path = _folder() / shelf.name / f"{_hash(key, shelf)}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         value = json.loads(path.read_bytes())["value"]
         path.touch()
@@ -44,17 +56,17 @@ def kept(key: Any, compute: Callable[[], Any]) -> Any:
 
 def _folder() -> Path:
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(caches) / "peft-proving-ground" / "analyses"
+    return Path(caches) / "peft-proving-ground"
 
 
-def _hash(key: Any) -> str:
-    told = json.dumps([_code(), key], sort_keys=True, default=bytes.hex)
+def _hash(key: Any, shelf: Shelf) -> str:
+    told = json.dumps([_code(shelf), key], sort_keys=True, default=bytes.hex)
     return sha256(told.encode()).hexdigest()
 
 
 @cache
-def _code() -> str:
-    files = sorted(path for room in CODE for path in room.rglob("*.py"))
+def _code(shelf: Shelf) -> str:
+    files = sorted(path for room in shelf.rooms for path in room.rglob("*.py"))
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results.store import kept as module
-from results.store.kept import kept
+from results.store.kept import Shelf, kept
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_what_comes_back_does_not_depend_on_whether_it_was_kept() -> None:
 
 def test_a_value_of_other_code_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     kept("key", lambda: 1)
-    monkeypatch.setattr(module, "_code", lambda: "another hash")
+    monkeypatch.setattr(module, "_code", lambda shelf: "another hash")
     assert kept("key", lambda: 2) == 2
 
 
@@ -61,6 +61,13 @@ def test_nothing_is_kept_where_no_file_can_be_written(folder: Path) -> None:
     folder.parent.mkdir(parents=True)
     folder.write_text("a file, where the folder should be")
     assert [kept("key", lambda: 1), kept("key", lambda: 2)] == [1, 2]
+
+
+def test_what_is_kept_of_another_room_has_a_folder_of_its_own(folder: Path) -> None:
+    charts = Shelf("charts", (Path(module.__file__),))
+    assert [kept("key", lambda: 1), kept("key", lambda: 2, charts)] == [1, 2]
+    assert kept("key", Counted(3), charts) == 2
+    assert [len(list((folder.parent / name).iterdir())) for name in ("analyses", "charts")] == [1, 1]
 
 
 def test_an_error_is_not_kept(folder: Path) -> None:

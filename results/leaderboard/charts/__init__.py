@@ -1,0 +1,1 @@
+"""Charts as SVG: values to pictures, and pictures drawn by matplotlib."""

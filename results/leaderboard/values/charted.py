@@ -1,0 +1,148 @@
+"""What all charts have in common: means with intervals, and what a page of charts may choose."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from results.analysis.metrics import Metric
+from results.analysis.ranking import Cell
+from results.analysis.series import unique
+from results.analysis.table import Block, Table, TableRow
+from results.errors import ResultsError, unknown
+from results.leaderboard.source import Opened
+from results.leaderboard.values.tables import Found, passes
+from results.leaderboard.view import View
+from results.reports import prose
+from results.reports.sheets.shown import overall
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean as it is printed, in the unit of its metric, with its interval at 95 %."""
+
+    value: float
+    text: str
+    low: float | None
+    high: float | None
+    interval: str
+    """Empty without one."""
+    over: str
+    """What the interval is over: "seeds", or of one run "items"."""
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a chart does not show, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a chart is about."""
+
+    title: str
+    backbones: tuple[str, ...]
+    column: str
+    metric: str
+    """Its title, with the unit."""
+    lower_is_better: bool
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A view of the store, and what else may be chosen."""
+
+    view: View
+    groups: tuple[str, ...]
+    backbones: tuple[str, ...]
+    columns: tuple[str, ...]
+    refusals: tuple[str, ...]
+    """Why runs were not compared."""
+
+
+def choices(opened: Opened, view: View, made: Found) -> Choices:
+    """Say what a page of charts may choose; `view` is completed."""
+    return Choices(
+        view=view,
+        groups=opened.groups,
+        backbones=opened.backbones(view.group),
+        columns=unique(table.columns for table in made.tables),
+        refusals=tuple(table.refusal for table in made.tables if table.refusal),
+    )
+
+
+def charted(made: Found, view: View, column: str = "") -> list[tuple[Table, str]]:
+    """List the tables that a view lets through, each with the column that a chart is of.
+
+    Raises:
+        ResultsError: No table has a column of that name.
+    """
+    known = unique(table.columns for table in made.tables)
+    if column and known and column not in known:
+        raise ResultsError(unknown("column", column, known))
+    shown = [table for table in made.tables if table.blocks and passes(table, view)]
+    wanted = [table for table in shown if not column or column in table.columns]
+    return [(table, column or overall(table)) for table in wanted]
+
+
+def subject(table: Table, column: str, *blocks: Block) -> Subject:
+    """Say what a chart of one column of some blocks of a table is about."""
+    return Subject(
+        title=prose.title(table, spread=False, column=column),
+        backbones=tuple(block.backbone for block in blocks),
+        column=column,
+        metric=table.metric.title,
+        lower_is_better=table.metric.lower_is_better,
+        marks=table.conditions.marks,
+    )
+
+
+def cell_of(row: TableRow, column: str) -> Cell:
+    """Find the cell of a row in a column that its table has."""
+    return next(cell for cell in row.cells if cell.column == column)
+
+
+def mean_of(metric: Metric, cell: Cell) -> Mean | None:
+    """Give the mean of a cell as it is printed; None without one."""
+    if cell.sample.mean is None:
+        return None
+    ends = (cell.interval.low, cell.interval.high) if cell.interval else ()
+    return Mean(
+        value=metric.points(cell.sample.mean),
+        text=metric.written(cell.sample.mean),
+        low=metric.points(ends[0]) if ends else None,
+        high=metric.points(ends[1]) if ends else None,
+        interval=" to ".join(map(metric.written, ends)),
+        over=cell.interval.over if cell.interval else "",
+        seeds=len(cell.sample.by_seed),
+    )
+
+
+def why_missing(cell: Cell) -> str:
+    """Say why a cell has no mean."""
+    word = prose.missing(cell)
+    return "no score" if word == "-" else word
+
+
+def on_intervals(means: Mapping[str, Mean]) -> list[str]:
+    """Say what the intervals of a chart are over, and which means have none."""
+    by_over: dict[str, list[str]] = {}
+    for name, mean in means.items():
+        by_over.setdefault(mean.over, []).append(name)
+    named = {over: ", ".join(names) for over, names in by_over.items()}
+    of = f"That of {named.get('items')}" if "seeds" in named else "Intervals at 95 %"
+    told = {
+        "seeds": "Intervals at 95 %, over seeds.",
+        "items": f"{of}, of one run each, over test items: nothing is said of other seeds.",
+        "": f"No interval: {named.get('')}.",
+    }
+    return [sentence for over, sentence in told.items() if over in named]
+
+
+def wanted(view: View, method: str) -> bool:
+    """Say whether a view shows a method; what it hides changes nothing of the others."""
+    named = not view.methods or method in view.methods
+    return named and view.search.casefold() in method.casefold()
