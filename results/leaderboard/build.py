@@ -9,15 +9,19 @@ from typing import get_args
 from results.analysis.history import history
 from results.analysis.items import Kind
 from results.errors import ResultsError
-from results.leaderboard.html import pages
+from results.leaderboard.html import charts, pages
+from results.leaderboard.html.charts import Drawn
 from results.leaderboard.html.links import Files
 from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened, Source
+from results.leaderboard.values.curves import curves_page
 from results.leaderboard.values.history import pages_of
 from results.leaderboard.values.items import answers
 from results.leaderboard.values.rank import rank_page
 from results.leaderboard.values.run import RunPage, run_page
-from results.leaderboard.view import View
+from results.leaderboard.values.scale import scale_page
+from results.leaderboard.values.tradeoffs import trade_off_page
+from results.leaderboard.view import Against, Axes, Chart, View
 from results.record import Status
 
 TOP, BELOW, DEEP = Files(0), Files(1), Files(2)
@@ -47,6 +51,7 @@ def build(source: Source, out: Path) -> int:
 def _pages(opened: Opened) -> Iterator[tuple[str, str]]:
     """Yield every page with its path."""
     yield from _ranks(opened)
+    yield from _charts(opened)
     yield from _histories(opened)
     for run_id in dict.fromkeys(run.run_id for run in opened.history()):
         values = run_page(opened, run_id)
@@ -57,17 +62,42 @@ def _pages(opened: Opened) -> Iterator[tuple[str, str]]:
 def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
     firsts = opened.firsts
     yield TOP.home(), pages.rank(rank_page(opened, View()), TOP, firsts)
+    for view in _views(opened):
+        values = rank_page(opened, view)
+        yield TOP.rank(view), pages.rank(values, DEEP, firsts)
+        for paper in values.papers:
+            beside = replace(view, published=paper.name)
+            yield TOP.rank(beside), pages.rank(rank_page(opened, beside), DEEP, firsts)
+
+
+def _views(opened: Opened) -> Iterator[View]:
+    """Yield what has files of its own: a group, one backbone or all, a policy of recipes."""
     for group in opened.groups:
         backbones = opened.backbones(group)
         every = [backbones] if len(backbones) > 1 else []
         for named in [(one,) for one in backbones] + every:
             for policy, _ in pages.POLICIES:
-                view = View(group=group, backbones=named, recipes=policy)
-                values = rank_page(opened, view)
-                yield TOP.rank(view), pages.rank(values, DEEP, firsts)
-                for paper in values.papers:
-                    beside = replace(view, published=paper.name)
-                    yield TOP.rank(beside), pages.rank(rank_page(opened, beside), DEEP, firsts)
+                yield View(group=group, backbones=named, recipes=policy)
+
+
+def _charts(opened: Opened) -> Iterator[tuple[str, str]]:
+    """Yield the pages of charts with their drawings; the first one is of the newest run."""
+    first = charts.trade_offs(trade_off_page(opened, View(), Axes()))
+    yield TOP.charts("trade-off", View()), first.page(BELOW, opened.firsts)
+    for view in _views(opened):
+        for chart, axes, drawn in _drawn(opened, view):
+            yield TOP.charts(chart, view, axes), drawn.page(DEEP, opened.firsts)
+            for one in drawn.drawings:
+                yield TOP.drawing(chart, view, axes, one.number), one.svg
+
+
+def _drawn(opened: Opened, view: View) -> Iterator[tuple[Chart, Axes, Drawn]]:
+    for against in get_args(Against):
+        axes = Axes(against)
+        yield "trade-off", axes, charts.trade_offs(trade_off_page(opened, view, axes))
+    yield "training", Axes(), charts.training(curves_page(opened, view))
+    if len(view.backbones) != 1 or len(opened.backbones(view.group)) == 1:
+        yield "scale", Axes(), charts.scale(scale_page(opened, replace(view, backbones=()), Axes()))
 
 
 def _histories(opened: Opened) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,8 @@ Recipes = Literal["shared", "own", "validation"]
 Against = Literal["parameters", "time", "memory", "size"]
 """What a score is set against: trainable parameters, training time, peak memory, adapter size."""
 
+Chart = Literal["trade-off", "scale", "training"]
+
 SEVERAL = ("backbones", "methods", "columns")
 """Fields that an address may give more than once."""
 

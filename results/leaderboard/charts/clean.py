@@ -16,8 +16,11 @@ COLOURS: dict[Ink, str] = {
 """As in the stylesheet, by light. A file that stands alone keeps them; a page changes them by the
 classes that the elements get."""
 
+POINT = "point-"
+"""What the name of a dot begins with, which is kept as its class."""
+
 _NAMES = {colour: name for name, colour in COLOURS.items()}
-_REFERENCE = re.compile(r"url\(#([^)]+)\)|^#(.+)$")
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _OF_A_PAGE = {"metadata", "style"}
 """Elements that matplotlib adds and a page may not or need not have."""
 
@@ -64,15 +67,15 @@ def _rename(root: Element, prefix: str) -> None:
     used: dict[str, str] = {}
     for element in root.iter():
         for name, value in element.attrib.items():
-            if name != "id" and (found := _REFERENCE.search(value)):
-                old = found[1] or found[2]
+            old = value[1:] if name == "href" else (_REFERENCE.findall(value) or [""])[0]
+            if old:
                 new = used.setdefault(old, f"{prefix}-{len(used)}")
                 element.attrib[name] = value.replace(old, new)
     for element in root.iter():
         old = element.attrib.pop("id", "")
         if old in used:
             element.attrib["id"] = used[old]
-        elif old.startswith("point-"):
+        elif old.startswith(POINT):
             element.attrib["class"] = old
 
 

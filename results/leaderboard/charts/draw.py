@@ -7,6 +7,7 @@ selected and searched, and that a label is never read as a formula or needs a fo
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
+from itertools import pairwise
 from threading import Lock
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -16,9 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
-from results.leaderboard.charts.clean import COLOURS, cleaned, coloured
+from results.leaderboard.charts.clean import COLOURS, POINT, cleaned, coloured
 from results.leaderboard.charts.labels import Box, is_far, placed, spread
-from results.leaderboard.charts.picture import Axis, Ink, Picture, width_of
+from results.leaderboard.charts.picture import Axis, Ink, Line, Picture, width_of
 
 LEFT, BOTTOM, TOP = 52, 42, 26
 """Pixels around the axes, for ticks and titles."""
@@ -45,7 +46,7 @@ def draw(picture: Picture, prefix: str) -> str:
     root = cleaned(written, prefix)
     root.extend(drawn.texts())
     for number, point in enumerate(picture.points):
-        found = root.find(f".//g[@class='point-{number}']")
+        found = root.find(f".//g[@class='{POINT}{number}']")
         if found is not None:
             found.set("class", "point")
             SubElement(found, "title").text = point.hint
@@ -129,7 +130,7 @@ class _Drawn:
                 [point.x],
                 [point.y],
                 "o",
-                gid=f"point-{number}",
+                gid=f"{POINT}{number}",
                 markersize=DOT,
                 markeredgecolor=COLOURS[point.ink],
                 markerfacecolor=COLOURS[point.ink] if point.filled else COLOURS["paper"],
@@ -172,8 +173,8 @@ class _Drawn:
         ):
             if place.led:
                 yield self._leader(dot, place.led)
-            at = place.box.x, place.box.y + 4
-            yield self._text(point.label, at, ink="accent" if point.filled else "ink")
+            at, anchor = _anchored(place.box, dot)
+            yield self._label(point.label, at, "accent" if point.filled else "ink", anchor)
 
     def _taken(self) -> Iterator[Box]:
         for point in self.picture.points:
@@ -182,6 +183,16 @@ class _Drawn:
             if point.low is not None and point.high is not None:
                 low, high = (self.spot(point.x, end)[1] for end in (point.low, point.high))
                 yield Box(x - 2, low, 4, high - low)
+        for line in self.picture.lines:
+            yield from self._along(line)
+
+    def _along(self, line: Line) -> Iterator[Box]:
+        """Cover a line of steps, or a level one."""
+        spots = [self.spot(x, y) for x, y in zip(line.xs, line.ys, strict=True)]
+        for (x, y), (after, height) in pairwise(spots):
+            if line.steps or y == height:
+                yield Box(x, y - 1, after - x, 2)
+                yield Box(after - 1, min(y, height), 2, abs(height - y))
 
     def _of_lines(self) -> Iterator[Element]:
         lines = [one for one in self.picture.lines if one.label]
@@ -193,7 +204,14 @@ class _Drawn:
             at = frame.x + frame.width + 14, height
             if is_far(end, at):
                 yield self._leader(end, (at[0] - 3, at[1]))
-            yield self._text(line.label, (at[0], height - 4), ink=line.ink)
+            yield self._label(line.label, (at[0], height - 4), line.ink)
+
+    def _label(self, text: str, at: Spot, ink: Ink, anchor: str = "start") -> Element:
+        """Set a text with a rim, so that it is read where lines pass behind it."""
+        made = self._text(text, at, anchor, ink=ink)
+        rim = {"stroke": COLOURS["paper"], "stroke-width": "3", "paint-order": "stroke"}
+        made.attrib |= coloured({"fill": COLOURS[ink], **rim})
+        return made
 
     def _text(
         self, text: str, at: Spot, anchor: str = "start", size: float = SIZE, ink: Ink = "ink"
@@ -219,6 +237,15 @@ class _Drawn:
         return Element(
             "line", coloured(painted) | {name: f"{value:.1f}" for name, value in ends.items()}
         )
+
+
+def _anchored(box: Box, dot: Spot) -> tuple[Spot, str]:
+    """Set a label from the side at which its dot is: its width is an estimate."""
+    if box.x >= dot[0]:
+        return (box.x, box.y + 4), "start"
+    if box.x + box.width <= dot[0]:
+        return (box.x + box.width, box.y + 4), "end"
+    return (box.x + box.width / 2, box.y + 4), "middle"
 
 
 def ticks(axis: Axis) -> Sequence[tuple[float, str]]:

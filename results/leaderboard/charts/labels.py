@@ -9,6 +9,8 @@ DISTANCES = (9.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0)
 """Pixels from a dot to its label, the nearest first."""
 ANGLES = tuple(pi * turn / 8 for turn in (0, 8, 1, 7, -1, -7, 2, 6, -2, -6, 4, -4, 3, 5, -3, -5))
 """Right and left first: a label beside its dot needs no line that leads to it."""
+NOTHING = 1.0
+"""Square pixels that nobody sees."""
 LED = 14.0
 """Pixels from which on a line leads from the dot to its label."""
 
@@ -68,10 +70,10 @@ def _cost(box: Box, covered: Sequence[Box], frame: Box) -> float:
 
 
 def _least(costs: Iterable[tuple[float, Place]]) -> Place:
-    """Give the first place that costs nothing, or else the one that costs the least."""
+    """Give the first place that costs next to nothing, or else the one that costs the least."""
     found: list[tuple[float, Place]] = []
     for cost, place in costs:
-        if cost == 0:
+        if cost < NOTHING:
             return place
         found.append((cost, place))
     return min(found, key=lambda one: one[0])[1]

@@ -116,4 +116,4 @@ def shown(text: str, longest: int = LONGEST) -> str:
 
 def width_of(text: str, size: float) -> float:
     """Estimate how wide a text is in pixels, in type of a size: wide characters take a square."""
-    return size * sum(1.0 if east_asian_width(one) in "WF" else 0.58 for one in text)
+    return size * sum(1.0 if east_asian_width(one) in "WF" else 0.64 for one in text)

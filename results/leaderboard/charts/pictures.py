@@ -7,12 +7,13 @@ from results.leaderboard.charts.picture import Axis, Band, Line, Picture, Point,
 from results.leaderboard.values.charted import Mean, Subject
 from results.leaderboard.values.curves import Curve, CurvePoint
 from results.leaderboard.values.scale import Scale, ScaleLine
-from results.leaderboard.values.tradeoffs import TradeOff, TradeOffPoint
+from results.leaderboard.values.tradeoffs import Reference, TradeOff, TradeOffPoint
 
 WIDTH, HEIGHT = 760, 440
 SMALL_WIDTH, SMALL_HEIGHT = 340, 210
 RIGHT = 18
 FOR_LABELS = 150
+FOR_REFERENCES = 90
 FOR_LOSSES = 74
 
 UNITS = {
@@ -30,14 +31,15 @@ def trade_off(of: TradeOff) -> Picture | None:
     size, unit = _unit(of.cost_unit, [one.cost for one in of.points])
     x = axis(f"{of.cost_title} ({unit})", [one.cost / size for one in of.points], ratio=True)
     y = axis(_score(of.subject), _ends(one.score for one in of.points))
+    references = _references(of, x, y)
     return Picture(
         width=WIDTH,
         height=HEIGHT,
-        right=RIGHT,
+        right=FOR_REFERENCES if references else RIGHT,
         x=x,
         y=y,
         points=tuple(_point(one, size, of.cost_title) for one in of.points),
-        lines=(*_settings(of, size), *_front(of, size, x), *_references(of, x, y)),
+        lines=(*_settings(of, size), *_front(of, size, x), *references),
     )
 
 
@@ -97,11 +99,12 @@ def _settings(of: TradeOff, size: float) -> list[Line]:
 
 def _references(of: TradeOff, x: Axis, y: Axis) -> list[Line]:
     """Draw the level of what is not trained, where the axis reaches it."""
-    return [
-        Line((x.low, x.high), (one.score.value,) * 2, "quiet", 1.0, dashed=True)
-        for one in of.references
-        if y.low <= one.score.value <= y.high
-    ]
+
+    def level(one: Reference) -> Line:
+        label = shown(one.method, 10)
+        return Line((x.low, x.high), (one.score.value,) * 2, "quiet", 1.0, True, label=label)
+
+    return [level(one) for one in of.references if y.low <= one.score.value <= y.high]
 
 
 def scale(of: Scale) -> Picture | None:

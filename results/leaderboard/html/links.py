@@ -7,8 +7,10 @@ from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from results.analysis.items import Kind
-from results.leaderboard.view import View
+from results.leaderboard.view import Axes, Chart, View
 from results.record import Status
+
+AXES = Axes()
 
 
 class Links(ABC):
@@ -28,6 +30,14 @@ class Links(ABC):
     @abstractmethod
     def rank(self, view: View) -> str:
         """Give the address of a view of the ranking."""
+
+    @abstractmethod
+    def charts(self, chart: Chart, view: View, axes: Axes = AXES) -> str:
+        """Give the address of a page of charts."""
+
+    @abstractmethod
+    def drawing(self, chart: Chart, view: View, axes: Axes, number: int) -> str:
+        """Give the address of one of its charts, from 1, as a file that stands alone."""
 
     @abstractmethod
     def runs(self, status: Status | None = None, page: int = 1) -> str:
@@ -58,6 +68,16 @@ class Served(Links):
     def rank(self, view: View) -> str:
         """Give the address of a view of the ranking."""
         return f"/{_query(view.to_query())}"
+
+    def charts(self, chart: Chart, view: View, axes: Axes = AXES) -> str:
+        """Give the address of a page of charts."""
+        path = "/charts" if chart == "trade-off" else f"/charts/{chart}"
+        return path + _query(urlencode(view.pairs() + axes.pairs()))
+
+    def drawing(self, chart: Chart, view: View, axes: Axes, number: int) -> str:
+        """Give the address of one of its charts, from 1, as a file that stands alone."""
+        pairs = [*view.pairs(), *axes.pairs(), ("number", str(number))]
+        return f"/charts/{chart}.svg{_query(urlencode(pairs))}"
 
     def runs(self, status: Status | None = None, page: int = 1) -> str:
         """Give the address of a page of attempts."""
@@ -90,11 +110,18 @@ class Files(Links):
 
     def rank(self, view: View) -> str:
         """Give the address of a view: a file for what it reads, a query for what it shows of it."""
-        backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
         shown = replace(view, group="", backbones=(), recipes="shared", published="")
         paper = f"-{slug(view.published)}" if view.published else ""
-        path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}{paper}.html"
+        path = f"rank/{_chosen(view)}{paper}.html"
         return self._up(path) + _query(shown.to_query())
+
+    def charts(self, chart: Chart, view: View, axes: Axes = AXES) -> str:
+        """Give the address of a page of charts; those of no group are of the newest run."""
+        return self._up(f"{_charts(chart, view, axes)}.html")
+
+    def drawing(self, chart: Chart, view: View, axes: Axes, number: int) -> str:
+        """Give the address of one of its charts, from 1, as a file that stands alone."""
+        return self._up(f"{_charts(chart, view, axes)}-{number}.svg")
 
     def runs(self, status: Status | None = None, page: int = 1) -> str:
         """Give the address of a page of attempts."""
@@ -123,6 +150,19 @@ def slug(name: str) -> str:
     if plain == name and plain == plain.lower():
         return plain
     return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}".lstrip("-")
+
+
+def _chosen(view: View) -> str:
+    """Name the file of what a view reads."""
+    backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
+    return f"{slug(view.group)}/{slug(backbone)}-{view.recipes}"
+
+
+def _charts(chart: Chart, view: View, axes: Axes) -> str:
+    """Name the file of a page of charts; scale curves are of all backbones."""
+    of = view if chart != "scale" else replace(view, backbones=("every backbone",))
+    kind = f"{chart}-{axes.against}" if chart == "trade-off" else chart
+    return f"charts/{_chosen(of)}-{kind}" if view.group else f"charts/{kind}"
 
 
 def _query(query: str) -> str:

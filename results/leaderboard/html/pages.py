@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from markupsafe import Markup
+
+from results.leaderboard.charts.drawings import losses
 from results.leaderboard.html.links import Links
 from results.leaderboard.html.render import page
 from results.leaderboard.values.history import HistoryPage
@@ -21,20 +24,23 @@ POLICIES: tuple[tuple[Recipes, str], ...] = (
 def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> str:
     """Write the ranking; `firsts` are the backbones that each group opens with."""
     view = values.view
-    each = [((name,), name) for name in values.backbones]
-    every = [(values.backbones, "all")] if len(each) > 1 else []
     return page(
         "rank",
         links,
         page=values,
         firsts=firsts,
-        backbone_pairs=each + every,
+        backbone_pairs=backbone_choices(values.backbones),
         paper_pairs=[(paper.name, paper.title) for paper in values.papers],
         method_pairs=[(label, method_title(label, values.titles)) for label in values.methods],
         policies=POLICIES,
         pairs=lambda names: [(name, values.titles.get(name, name)) for name in names],
         hidden=_hidden(view, links),
     )
+
+
+def backbone_choices(names: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
+    """List what may be chosen of the backbones of a group: each of them, and all."""
+    return [((name,), name) for name in names] + ([(names, "all")] if len(names) > 1 else [])
 
 
 def _hidden(view: View, links: Links) -> list[tuple[str, str]]:
@@ -52,7 +58,8 @@ def runs(values: HistoryPage, links: Links) -> str:
 
 def run(values: RunPage, links: Links) -> str:
     """Write a run."""
-    return page("run", links, page=values)
+    drawn = losses(values.losses, [values.losses]) if values.losses else ""
+    return page("run", links, page=values, chart=Markup(drawn))
 
 
 def items(values: ItemsPage, links: Links) -> str:

@@ -33,29 +33,31 @@ class Refused:
     detail: str
 
 
+REFUSED: Any = {
+    "4XX": {"description": "The address names what there is not.", "model": Refused},
+    503: {"description": "The store cannot be read.", "model": Refused},
+}
+
+
 def add_api(made: FastAPI, source: Source) -> None:
     """Add the values of `source`."""
-    refused: Any = {
-        "4XX": {"description": "The address names what there is not.", "model": Refused},
-        503: {"description": "The store cannot be read.", "model": Refused},
-    }
 
-    @made.get("/api/rank", responses=refused, openapi_extra={"parameters": FIELDS})
+    @made.get("/api/rank", responses=REFUSED, openapi_extra={"parameters": FIELDS})
     def ranking(request: Request) -> RankPage:
         """Give a view of the ranking, by the query that the address of its page has."""
         return rank_page(source.open(), from_query(request.query_params.multi_items()))
 
-    @made.get("/api/runs", responses=refused)
+    @made.get("/api/runs", responses=REFUSED)
     def attempts(status: Status | None = None, page: Page = 1) -> HistoryPage:
         """Give a page of attempts, newest first."""
         return history_page(source.open(), status, page)
 
-    @made.get("/api/run/{run}", responses=refused)
+    @made.get("/api/run/{run}", responses=REFUSED)
     def one_run(run: str) -> RunPage:
         """Give the newest attempt at a run, by the first digits of its id."""
         return run_page(source.open(), run)
 
-    @made.get("/api/run/{run}/items/{benchmark}", responses=refused)
+    @made.get("/api/run/{run}/items/{benchmark}", responses=REFUSED)
     def of_run(run: str, benchmark: str, kind: Kind | None = None, page: Page = 1) -> ItemsPage:
         """Give a page of the items of a run."""
         return answers(source.open(), run, benchmark).page(kind, page)

@@ -9,6 +9,7 @@ from typing import Any
 from results.analysis.metrics import metric
 from results.leaderboard.public import host_of
 from results.leaderboard.source import Opened
+from results.leaderboard.values.curves import Curve, curve_of
 from results.record import Run, Score, Status
 from results.reports import costs, prose
 from results.reports.one_run.command import whole
@@ -82,6 +83,8 @@ class RunPage:
     curve: tuple[Point, ...]
     curve_of: int
     """Points before some were left out."""
+    losses: Curve | None
+    """What its chart shows; None without any loss."""
     log: str
     """The end of what it printed."""
     items: tuple[str, ...]
@@ -125,6 +128,7 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         scores=tuple(map(_score, run.scores)),
         curve=tuple(map(_point, _chosen(curve))),
         curve_of=len(curve),
+        losses=curve_of(stored, folder),
         log=public.text(folder.end_of_log(), host_of(stored)) if there else "",
         items=tuple(name for name in run.benchmarks if there and folder.has_generations(name)),
         folder_gone="" if there else NO_FOLDER,

@@ -67,7 +67,10 @@ def test_what_is_kept_of_another_room_has_a_folder_of_its_own(folder: Path) -> N
     charts = Shelf("charts", (Path(module.__file__),))
     assert [kept("key", lambda: 1), kept("key", lambda: 2, charts)] == [1, 2]
     assert kept("key", Counted(3), charts) == 2
-    assert [len(list((folder.parent / name).iterdir())) for name in ("analyses", "charts")] == [1, 1]
+    assert [len(list((folder.parent / name).iterdir())) for name in ("analyses", "charts")] == [
+        1,
+        1,
+    ]
 
 
 def test_an_error_is_not_kept(folder: Path) -> None:

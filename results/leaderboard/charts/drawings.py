@@ -1,0 +1,35 @@
+"""The charts of values as SVG: empty where there is nothing to draw."""
+
+from collections.abc import Sequence
+
+from results.leaderboard.charts import pictures
+from results.leaderboard.charts.picture import Picture
+from results.leaderboard.charts.svg import svg
+from results.leaderboard.values.curves import Curve
+from results.leaderboard.values.scale import Scale
+from results.leaderboard.values.tradeoffs import TradeOff
+
+
+def trade_off(of: TradeOff) -> str:
+    """Draw score against cost."""
+    return _drawn(pictures.trade_off(of), of.subject.title, of.summary)
+
+
+def scale(of: Scale) -> str:
+    """Draw score against the size of the backbone."""
+    return _drawn(pictures.scale(of), of.subject.title, of.summary)
+
+
+def losses(of: Curve, together: Sequence[Curve], lowest: float | None = None) -> str:
+    """Draw the losses of a method or a run on the axes of all curves together."""
+    ends = [("training loss", of.loss), ("validation loss", of.validation_loss)]
+    told = "; ".join(
+        f"{name} {own[0].mean:.4f} at step {own[0].step}, {own[-1].mean:.4f} at step {own[-1].step}"
+        for name, own in ends
+        if own
+    )
+    return _drawn(pictures.training(of, together, lowest), f"Losses of {of.method}", told)
+
+
+def _drawn(picture: Picture | None, title: str, description: str) -> str:
+    return svg(picture, title, description) if picture else ""
