@@ -1,6 +1,6 @@
 """Where pages take runs and items from: the store's door and run folders, only to read them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -97,6 +97,12 @@ class Opened:
     def testing(self) -> Testing:
         """The default tests, with the verdicts of the store."""
         return replace(DEFAULT, verdicts=self.store.verdicts)
+
+    def folders(self, run_ids: Collection[str]) -> dict[str, RunFolder]:
+        """Find the folders of runs, by their ids; one that is gone is left out."""
+        found = self.store.folders(run_ids)
+        there = {run: Path(folder) for run, folder in found.items() if folder}
+        return {run: RunFolder(path) for run, path in there.items() if path.is_dir()}
 
     def run(self, run_id: str) -> tuple[Run, RunFolder]:
         """Find the newest attempt at a run, and its folder, which may be gone.

@@ -56,6 +56,13 @@ class Reader:
                 )
             return _runs(connection, [schema.runs.c.run_id == found[0]])[0]
 
+    def folders(self, runs: Collection[str]) -> dict[str, str]:
+        """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""
+        of = schema.runs.c
+        asked = sa.select(of.run_id, of.folder).where(of.run_id.in_(runs)).order_by(of.started)
+        with self._database.transaction() as connection:
+            return {row.run_id: row.folder for row in connection.execute(asked)}
+
     def kinds(self) -> list[Kind]:
         """List the kinds of all runs, that of the newest run first."""
         with self._database.transaction() as connection:

@@ -21,6 +21,8 @@ POINT = "point-"
 
 _NAMES = {colour: name for name, colour in COLOURS.items()}
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_PLACES = {"d", "x", "y"}
 _OF_A_PAGE = {"metadata", "style"}
 """Elements that matplotlib adds and a page may not or need not have."""
 
@@ -38,7 +40,10 @@ def cleaned(written: str, prefix: str) -> Element:
             parent.remove(child)
     for element in root.iter():
         element.tag = _local(element.tag)
-        element.attrib = {_local(name): value for name, value in element.attrib.items()}
+        element.attrib = {
+            _local(name): _NUMBER.sub(_rounded, value) if name in _PLACES else value
+            for name, value in element.attrib.items()
+        }
         _restyle(element)
         element.text = element.tail = None
     _rename(root, prefix)
@@ -77,6 +82,11 @@ def _rename(root: Element, prefix: str) -> None:
             element.attrib["id"] = used[old]
         elif old.startswith(POINT):
             element.attrib["class"] = old
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """Write a place in tenths of a pixel, as fine as any screen shows."""
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def _local(name: str) -> str:

@@ -29,7 +29,7 @@ DOT = 6.5
 """Its width in pixels."""
 FONTS = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 """Of a file that stands alone; a page has its own."""
-SPAN = 100.0
+SPAN = 3000.0
 """A ratio of the ends of an axis below which powers of ten are too few ticks."""
 
 Spot = tuple[float, float]

@@ -1,6 +1,7 @@
 """A picture as SVG, drawn once: what was drawn before is looked up by its content."""
 
 from dataclasses import asdict
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from json import dumps
@@ -25,7 +26,7 @@ def svg(picture: Picture, title: str, description: str) -> str:
         description: What it shows, in a sentence.
     """
     told = asdict(picture)
-    body = kept([version("matplotlib"), told], lambda: _drawn(picture, dumps(told)), DRAWN)
+    body = kept([_matplotlib(), told], lambda: _drawn(picture, dumps(told)), DRAWN)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
         f'width="{picture.width}" height="{picture.height}" '
@@ -34,6 +35,11 @@ def svg(picture: Picture, title: str, description: str) -> str:
         f"<title>{escape(shown(title, LONGEST))}</title>"
         f"<desc>{escape(shown(description, LONGEST))}</desc>{body}</svg>"
     )
+
+
+@cache
+def _matplotlib() -> str:
+    return version("matplotlib")
 
 
 def _drawn(picture: Picture, told: str) -> str:

@@ -1,6 +1,6 @@
 """Losses by step, with bands over the runs of a method: as values that page and API share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
-from results.analysis.table import Block, Table
+from results.analysis.table import Block
 from results.leaderboard.source import Opened
 from results.leaderboard.values.charted import (
     Choices,
@@ -26,11 +26,11 @@ from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Event
 
-POINTS = 60
+POINTS = 40
 """Of a training loss: each is the mean over as many steps as that leaves."""
 
 KEPT = 512
-"""Runs whose curves are kept in memory, of some 6 KB each."""
+"""Runs whose curves are kept in memory, of some 10 KB each."""
 
 BAND = (
     "Thin: the training loss, mean over the steps since the point before. Bold: the validation "
@@ -115,75 +115,75 @@ def curves_page(opened: Opened, asked: View) -> CurvesPage:
     charts: dict[frozenset[str], Curves] = {}
     for table, column in charted(made, view):
         for block in table.blocks:
-            runs = frozenset(run for row in block.rows for run in row.flags)
-            if runs not in charts:
-                charts[runs] = _curves(opened, table, block, column, view)
+            ids = frozenset(run for row in block.rows for run in row.flags)
+            if ids not in charts:
+                seeds = {run: made.runs[run].seed for run in ids}
+                read = _Read(seeds, opened.folders(ids))
+                charts[ids] = read.curves(block, subject(table, column, block), view)
     return CurvesPage(choices(opened, view, made), tuple(charts.values()))
 
 
-def _curves(opened: Opened, table: Table, block: Block, column: str, view: View) -> Curves:
-    rows = [row for row in block.rows if row.trainable_percent]
-    every = [_curve(opened, row.label, tuple(row.flags)) for row in rows]
-    ends = [point.mean for curve in every for point in curve.validation_loss]
-    shown = tuple(curve for curve in every if wanted(view, curve.method))
-    return Curves(
-        subject=subject(table, column, block),
-        curves=shown,
-        lowest=min(ends, default=None),
-        hidden=len(every) - len(shown),
-        notes=(BAND,) if any(curve.loss for curve in every) else (),
-        summary=f"Losses of {len(every)} methods by optimizer step, in nats per token.",
-    )
+@dataclass(frozen=True)
+class _Read:
+    """The seeds of runs and the folders that are there, by the ids of the runs."""
 
+    seeds: Mapping[str, int]
+    folders: Mapping[str, RunFolder]
 
-def _curve(opened: Opened, method: str, ids: Sequence[str]) -> Curve:
-    found = {run: opened.run(run) for run in ids}
-    read = {run: losses_of(*of) for run, of in found.items() if is_there(*of)}
-    used = {run: one for run, one in read.items() if one.loss}
+    def curves(self, block: Block, about: Subject, view: View) -> Curves:
+        rows = [row for row in block.rows if row.trainable_percent]
+        every = [self._curve(row.label, tuple(row.flags)) for row in rows]
+        ends = [point.mean for curve in every for point in curve.validation_loss]
+        shown = tuple(curve for curve in every if wanted(view, curve.method))
+        return Curves(
+            subject=about,
+            curves=shown,
+            lowest=min(ends, default=None),
+            hidden=len(every) - len(shown),
+            notes=(BAND,) if any(curve.loss for curve in every) else (),
+            summary=f"Losses of {len(every)} methods by optimizer step, in nats per token.",
+        )
 
-    def why(run: str) -> str:
-        return GONE if run not in read else NO_LOSS
-
-    return Curve(
-        method=method,
-        runs=tuple(used),
-        seeds=tuple(dict.fromkeys(found[run][0].seed for run in used)),
-        loss=averaged([windows(one) for one in used.values()], list(used.values())),
-        validation_loss=averaged(
-            [one.validation_loss for one in used.values()], list(used.values())
-        ),
-        missing=tuple(
-            Missing(f"run {run} (seed {found[run][0].seed})", why(run))
-            for run in ids
-            if run not in used
-        ),
-    )
+    def _curve(self, method: str, ids: Sequence[str]) -> Curve:
+        there = {run: losses_of(self.folders[run]) for run in ids if run in self.folders}
+        used = {run: losses for run, losses in there.items() if losses.loss}
+        left_out = [(run, NO_LOSS if run in there else GONE) for run in ids if run not in used]
+        return Curve(
+            method=method,
+            runs=tuple(used),
+            seeds=tuple(dict.fromkeys(self.seeds[run] for run in used)),
+            loss=averaged(used.values(), windows),
+            validation_loss=averaged(used.values(), lambda one: one.validation_loss),
+            missing=tuple(
+                Missing(f"run {run}, seed {self.seeds[run]}", why) for run, why in left_out
+            ),
+        )
 
 
 def curve_of(run: Run, folder: RunFolder) -> Curve | None:
     """Give the losses of one run; None where its folder tells of none."""
-    read = losses_of(run, folder) if is_there(run, folder) else None
-    if read is None or not read.loss:
+    read = losses_of(folder)
+    if not read.loss:
         return None
     return Curve(
         method=run.method,
         runs=(run.run_id,),
         seeds=(run.seed,),
-        loss=averaged([windows(read)], [read]),
-        validation_loss=averaged([read.validation_loss], [read]),
+        loss=averaged([read], windows),
+        validation_loss=averaged([read], lambda one: one.validation_loss),
         missing=(Missing("losses", read.broken_off),) if read.broken_off else (),
     )
 
 
-def averaged(curves: Sequence[Losses], of: Sequence[Trained]) -> tuple[CurvePoint, ...]:
-    """Average curves over the steps that all of them have."""
-    by_step = [dict(curve) for curve in curves]
-    common = sorted(set.intersection(*(set(one) for one in by_step))) if by_step else []
-    return tuple(_point(step, [one[step] for one in by_step], of) for step in common)
+def averaged(runs: Collection[Trained], of: Callable[[Trained], Losses]) -> tuple[CurvePoint, ...]:
+    """Average the curves of runs over the steps that all of them have."""
+    by_step = [dict(of(run)) for run in runs]
+    common = sorted(set.intersection(*map(set, by_step))) if by_step else []
+    return tuple(_point(step, [one[step] for one in by_step], runs) for step in common)
 
 
-def _point(step: int, losses: Sequence[float], of: Sequence[Trained]) -> CurvePoint:
-    tokens = [one.tokens[step] for one in of if step in one.tokens]
+def _point(step: int, losses: Sequence[float], runs: Collection[Trained]) -> CurvePoint:
+    tokens = [one.tokens[step] for one in runs if step in one.tokens]
     return CurvePoint(
         step=step,
         tokens=round(fmean(tokens)) if tokens else None,
@@ -206,13 +206,8 @@ def windows(of: Trained) -> Losses:
     return tuple((own[-1][0], fmean(loss for _, loss in own)) for own in found.values())
 
 
-def is_there(run: Run, folder: RunFolder) -> bool:
-    """Say whether the folder of a run is where the store says."""
-    return bool(run.folder) and folder.path.is_dir()
-
-
-def losses_of(run: Run, folder: RunFolder) -> Trained:
-    """Read the losses of a run whose folder is there."""
+def losses_of(folder: RunFolder) -> Trained:
+    """Read the losses of a run."""
     if not folder.events.is_file():
         return _sorted([])
     told = folder.events.stat()

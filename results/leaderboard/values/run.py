@@ -128,7 +128,7 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         scores=tuple(map(_score, run.scores)),
         curve=tuple(map(_point, _chosen(curve))),
         curve_of=len(curve),
-        losses=curve_of(stored, folder),
+        losses=curve_of(stored, folder) if there else None,
         log=public.text(folder.end_of_log(), host_of(stored)) if there else "",
         items=tuple(name for name in run.benchmarks if there and folder.has_generations(name)),
         folder_gone="" if there else NO_FOLDER,
