@@ -93,7 +93,7 @@ def spread(heights: Sequence[float], least: float, low: float, high: float) -> l
     """Move heights apart until each is `least` from the next, all between two ends if they fit.
 
     >>> spread([5, 6, 20], 4, 0, 30), spread([29, 30], 4, 0, 30)
-    ([4.0, 8.0, 20.0], [26.0, 30.0])
+    ([3.5, 7.5, 20.0], [26, 30])
     """
     order = sorted(range(len(heights)), key=heights.__getitem__)
     groups: list[list[float]] = []

@@ -30,6 +30,7 @@ FRONT = (
     "Line: the Pareto front of the means, the methods that no other beats in both. "
     "It is no test: an interval that reaches beyond it leaves open whether a method is beaten."
 )
+SETTINGS = "Thin lines join the settings of one method, from the cheapest to the dearest."
 NOTHING_TO_TRADE = "One trained method has both numbers: there is nothing to trade."
 
 
@@ -152,7 +153,9 @@ def trade_off(table: Table, block: Block, column: str, against: Against, view: V
     shown = tuple(point for point in every if wanted(view, point.method))
     references = tuple(_references(table.metric, block, column))
     means = {one.method: one.score for one in every}
-    notes = [FRONT if len(every) > 1 else NOTHING_TO_TRADE if every else "", *on_intervals(means)]
+    settings = _settings(shown)
+    front = FRONT if len(every) > 1 else NOTHING_TO_TRADE if every else ""
+    notes = [front, SETTINGS if settings else "", *on_intervals(means)]
     return TradeOff(
         subject=subject(table, column, block),
         against=against,
@@ -160,7 +163,7 @@ def trade_off(table: Table, block: Block, column: str, against: Against, view: V
         cost_unit=cost.unit,
         points=shown,
         references=references,
-        settings=_settings(shown),
+        settings=settings,
         missing=_missing(block, column, cost),
         hidden=len(every) - len(shown),
         notes=tuple(filter(None, notes)),
