@@ -91,3 +91,14 @@ def test_an_empty_store_makes_no_pages(tmp_path: Path, source: Callable[..., Sou
     Store(tmp_path / "empty.db")
     with pytest.raises(ResultsError, match="holds no runs"):
         build(source(str(tmp_path / "empty.db")), tmp_path / "out")
+
+
+def test_every_view_has_its_charts_as_pages_and_as_drawings(built: Path) -> None:
+    folder = built / "charts" / "math"
+    for policy in ("shared", "own", "validation"):
+        found = {one.name for one in folder.iterdir()}
+        pages = [f"tiny-{policy}-trade-off-{one}" for one in ("parameters", "time", "memory")]
+        assert {f"{one}.html" for one in [*pages, f"tiny-{policy}-training"]} <= found
+        assert len(list(folder.glob(f"every-backbone-*-{policy}-scale.html"))) == 1
+        drawing = (folder / f"{pages[0]}-1.svg").read_text()
+        assert drawing in (folder / f"{pages[0]}.html").read_text()
