@@ -128,18 +128,22 @@ def why_missing(cell: Cell) -> str:
 
 
 def on_intervals(means: Mapping[str, Mean]) -> list[str]:
-    """Say what the intervals of a chart are over, and which means have none."""
-    by_over: dict[str, list[str]] = {}
+    """Say what the intervals of a chart are over, and which means have none, and why."""
+
+    def named(over: str) -> str:
+        return ", ".join(name for name, mean in means.items() if mean.over == over)
+
+    told = []
+    if named("seeds"):
+        told.append("Intervals at 95 %, over seeds.")
+    if items := named("items"):
+        of = f"That of {items}" if told else "Intervals at 95 %"
+        told.append(f"{of}, of one run each, over test items: nothing is said of other seeds.")
     for name, mean in means.items():
-        by_over.setdefault(mean.over, []).append(name)
-    named = {over: ", ".join(names) for over, names in by_over.items()}
-    of = f"That of {named.get('items')}" if "seeds" in named else "Intervals at 95 %"
-    told = {
-        "seeds": "Intervals at 95 %, over seeds.",
-        "items": f"{of}, of one run each, over test items: nothing is said of other seeds.",
-        "": f"No interval: {named.get('')}.",
-    }
-    return [sentence for over, sentence in told.items() if over in named]
+        if not mean.over:
+            why = "no spread over its seeds" if mean.seeds > 1 else "one run"
+            told.append(f"{name} has no interval: {why}.")
+    return told
 
 
 def wanted(view: View, method: str) -> bool:
