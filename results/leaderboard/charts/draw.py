@@ -21,7 +21,7 @@ from results.leaderboard.charts.clean import COLOURS, POINT, cleaned, coloured
 from results.leaderboard.charts.labels import Box, is_far, placed, spread
 from results.leaderboard.charts.picture import Axis, Ink, Line, Picture, width_of
 
-LEFT, BOTTOM, TOP = 52, 42, 26
+LEFT, BOTTOM, TOP = 52, 52, 26
 """Pixels around the axes, for ticks and titles."""
 SIZE, SMALL = 12.0, 11.0
 """Of labels and of ticks, in pixels."""
@@ -31,6 +31,9 @@ FONTS = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 """Of a file that stands alone; a page has its own."""
 SPAN = 3000.0
 """A ratio of the ends of an axis below which powers of ten are too few ticks."""
+
+HUGE = 1e5
+"""From here on a number is written with a power of ten, so that it fits beside its axis."""
 
 Spot = tuple[float, float]
 
@@ -156,9 +159,13 @@ class _Drawn:
 
     def _of_ticks(self) -> Iterator[Element]:
         frame, picture = self.frame, self.picture
+        ends = [0.0, 0.0]
         for tick, text in ticks(picture.x):
-            at = self.spot(tick, picture.y.low)[0], frame.y - 16
-            yield self._text(text, at, "middle", SMALL, "quiet")
+            x, half = self.spot(tick, picture.y.low)[0], width_of(text, SMALL) / 2
+            # Names of backbones of one size stand below one another.
+            row = int(x - half < ends[0])
+            ends[row] = x + half
+            yield self._text(text, (x, frame.y - 16 - 13 * row), "middle", SMALL, "quiet")
         for tick, text in ticks(picture.y):
             at = frame.x - 8, self.spot(picture.x.low, tick)[1] - 4
             yield self._text(text, at, "end", SMALL, "quiet")
@@ -258,4 +265,8 @@ def ticks(axis: Axis) -> Sequence[tuple[float, str]]:
     else:
         found = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(axis.low, axis.high)
     inside = [float(one) for one in found if axis.low <= one <= axis.high]
-    return [(one, f"{round(one, 12):,.10g}") for one in inside]
+    return [(one, _round_number(one)) for one in inside]
+
+
+def _round_number(number: float) -> str:
+    return f"{round(number, 12):,.10g}" if abs(number) < HUGE else f"{number:.3g}"

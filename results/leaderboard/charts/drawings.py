@@ -1,11 +1,9 @@
 """The charts of values as SVG: empty where there is nothing to draw."""
 
-from collections.abc import Sequence
-
 from results.leaderboard.charts import pictures
 from results.leaderboard.charts.picture import Picture
 from results.leaderboard.charts.svg import svg
-from results.leaderboard.values.curves import Curve
+from results.leaderboard.values.curves import Curve, Curves
 from results.leaderboard.values.scale import Scale
 from results.leaderboard.values.tradeoffs import TradeOff
 
@@ -20,15 +18,15 @@ def scale(of: Scale) -> str:
     return _drawn(pictures.scale(of), of.subject.title, of.summary)
 
 
-def losses(of: Curve, together: Sequence[Curve], lowest: float | None = None) -> str:
-    """Draw the losses of a method or a run on the axes of all curves together."""
+def losses(of: Curve, beside: Curves | None = None) -> str:
+    """Draw the losses of a run, or of a method beside others."""
     ends = [("training loss", of.loss), ("validation loss", of.validation_loss)]
     told = "; ".join(
         f"{name} {own[0].mean:.4f} at step {own[0].step}, {own[-1].mean:.4f} at step {own[-1].step}"
         for name, own in ends
         if own
     )
-    return _drawn(pictures.training(of, together, lowest), f"Losses of {of.method}", told)
+    return _drawn(pictures.training(of, beside), f"Losses of {of.method}", told)
 
 
 def _drawn(picture: Picture | None, title: str, description: str) -> str:

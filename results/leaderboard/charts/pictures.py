@@ -5,12 +5,13 @@ from statistics import median
 
 from results.leaderboard.charts.picture import Axis, Band, Line, Picture, Point, axis, shown
 from results.leaderboard.values.charted import Mean, Subject
-from results.leaderboard.values.curves import Curve, CurvePoint
+from results.leaderboard.values.curves import Curve, CurvePoint, Curves
 from results.leaderboard.values.scale import Scale, ScaleLine
 from results.leaderboard.values.tradeoffs import Reference, TradeOff, TradeOffPoint
 
 WIDTH, HEIGHT = 760, 440
-SMALL_WIDTH, SMALL_HEIGHT = 340, 210
+SMALL_WIDTH, SMALL_HEIGHT = 340, 220
+LOW = 290
 RIGHT = 18
 FOR_LABELS = 150
 FOR_REFERENCES = 90
@@ -30,7 +31,7 @@ def trade_off(of: TradeOff) -> Picture | None:
         return None
     size, unit = _unit(of.cost_unit, [one.cost for one in of.points])
     x = axis(f"{of.cost_title} ({unit})", [one.cost / size for one in of.points], ratio=True)
-    y = axis(_score(of.subject), _ends(one.score for one in of.points))
+    y = _scores(of.subject, [one.score for one in of.points])
     references = _references(of, x, y)
     return Picture(
         width=WIDTH,
@@ -47,14 +48,12 @@ def _unit(unit: str, costs: Sequence[float]) -> tuple[float, str]:
     return max((one for one in UNITS[unit] if one[0] <= median(costs)), default=UNITS[unit][0])
 
 
-def _score(subject: Subject) -> str:
+def _scores(subject: Subject, means: Iterable[Mean]) -> Axis:
+    """Fit an axis to means and intervals; of perplexities it may be logarithmic."""
     better = ", lower is better" * subject.lower_is_better
-    return shown(f"{subject.column}: {subject.metric}{better}", 80)
-
-
-def _ends(means: Iterable[Mean]) -> list[float]:
-    ends = [end for one in means for end in (one.value, one.low, one.high)]
-    return [end for end in ends if end is not None]
+    ends = [end for one in means for end in (one.value, one.low, one.high) if end is not None]
+    title = shown(f"{subject.column}: {subject.metric}{better}", 80)
+    return axis(title, ends, ratio=subject.lower_is_better)
 
 
 def _point(of: TradeOffPoint, size: float, cost: str) -> Point:
@@ -77,11 +76,10 @@ def _told(mean: Mean) -> str:
 
 def _front(of: TradeOff, size: float, x: Axis) -> list[Line]:
     """Draw the best score that each cost buys, up to the end of the axis."""
-    front = [one for one in of.points if one.on_front]
-    if len(of.points) == 1 or not front:
+    if len(of.points) + of.hidden == 1:
         return []
-    xs, ys = [one.cost / size for one in front], [one.score.value for one in front]
-    return [Line((*xs, x.high), (*ys, ys[-1]), "accent", 1.4, steps=True)]
+    xs, ys = [cost / size for cost, _ in of.front], [score for _, score in of.front]
+    return [Line((*xs, max(x.high, xs[-1])), (*ys, ys[-1]), "accent", 1.4, steps=True)]
 
 
 def _settings(of: TradeOff, size: float) -> list[Line]:
@@ -119,7 +117,7 @@ def scale(of: Scale) -> Picture | None:
         height=HEIGHT,
         right=FOR_LABELS,
         x=Axis(sizes.title, sizes.low, sizes.high, sizes.logarithmic, marks),
-        y=axis(_score(of.subject), _ends(means)),
+        y=_scores(of.subject, means),
         points=tuple(_on_line(line, at) for line in of.lines for at in range(len(line.points))),
         lines=tuple(map(_scale_line, of.lines)),
     )
@@ -150,24 +148,26 @@ def _scale_line(line: ScaleLine) -> Line:
     )
 
 
-def training(of: Curve, together: Sequence[Curve], lowest: float | None) -> Picture | None:
-    """Draw the losses of a method on the axes of all curves together; None without losses.
+def training(of: Curve, beside: Curves | None = None) -> Picture | None:
+    """Draw the losses of a method or a run; None without losses.
 
     Args:
         of: What is drawn.
-        together: All curves beside it, itself among them.
-        lowest: The lowest validation loss of any of them, drawn as a line.
+        beside: The curves that it stands beside, itself among them: all have the same axes, and
+            the lowest validation loss of any is a line. None of a run that stands alone.
     """
     if not of.loss:
         return None
+    together = beside.curves if beside else (of,)
+    lowest = beside.lowest if beside else None
     points = [point for one in together for point in (*one.loss, *one.validation_loss)]
     x = axis("optimizer step", [0, *(point.step for point in points)])
     y = axis("loss (nats per token)", [e for p in points for e in (p.low, p.high)], ratio=True)
     level = [] if lowest is None else [Line((x.low, x.high), (lowest,) * 2, "quiet", 0.8, True)]
-    alone = len(together) == 1
+    width, height = (SMALL_WIDTH, SMALL_HEIGHT) if beside else (WIDTH, LOW)
     return Picture(
-        width=WIDTH if alone else SMALL_WIDTH,
-        height=SMALL_HEIGHT + 70 * alone,
+        width=width,
+        height=height,
         right=FOR_LOSSES,
         x=x,
         y=y,

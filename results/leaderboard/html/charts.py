@@ -88,8 +88,7 @@ def scale(values: ScalePage) -> Drawn:
 def training(values: CurvesPage) -> Drawn:
     """Draw the training curves of a view."""
     parts = [
-        (one, [(own, drawings.losses(own, one.curves, one.lowest)) for own in one.curves])
-        for one in values.charts
+        (one, [(own, drawings.losses(own, one)) for own in one.curves]) for one in values.charts
     ]
     return Drawn("training", values.choices, AXES, _numbered(parts))
 

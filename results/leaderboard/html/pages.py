@@ -58,7 +58,7 @@ def runs(values: HistoryPage, links: Links) -> str:
 
 def run(values: RunPage, links: Links) -> str:
     """Write a run."""
-    drawn = losses(values.losses, [values.losses]) if values.losses else ""
+    drawn = losses(values.losses) if values.losses else ""
     return page("run", links, page=values, chart=Markup(drawn))
 
 

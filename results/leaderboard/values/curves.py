@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
-from results.analysis.table import Block
+from results.analysis.table import Block, TableRow
 from results.leaderboard.source import Opened
 from results.leaderboard.values.charted import (
     Choices,
@@ -131,8 +131,7 @@ class _Read:
     folders: Mapping[str, RunFolder]
 
     def curves(self, block: Block, about: Subject, view: View) -> Curves:
-        rows = [row for row in block.rows if row.trainable_percent]
-        every = [self._curve(row.label, tuple(row.flags)) for row in rows]
+        every = [self._curve(row) for row in block.rows if row.trainable_percent != 0]
         ends = [point.mean for curve in every for point in curve.validation_loss]
         shown = tuple(curve for curve in every if wanted(view, curve.method))
         return Curves(
@@ -144,18 +143,26 @@ class _Read:
             summary=f"Losses of {len(every)} methods by optimizer step, in nats per token.",
         )
 
-    def _curve(self, method: str, ids: Sequence[str]) -> Curve:
+    def _curve(self, row: TableRow) -> Curve:
+        ids = tuple(row.flags)
         there = {run: losses_of(self.folders[run]) for run in ids if run in self.folders}
         used = {run: losses for run, losses in there.items() if losses.loss}
         left_out = [(run, NO_LOSS if run in there else GONE) for run in ids if run not in used]
+        unfinished = {
+            seed: why.partition(":")[0] for cell in row.cells for seed, why in cell.missing.items()
+        }
         return Curve(
-            method=method,
+            method=row.label,
             runs=tuple(used),
             seeds=tuple(dict.fromkeys(self.seeds[run] for run in used)),
             loss=averaged(used.values(), windows),
             validation_loss=averaged(used.values(), lambda one: one.validation_loss),
-            missing=tuple(
-                Missing(f"run {run}, seed {self.seeds[run]}", why) for run, why in left_out
+            missing=(
+                *(Missing(f"run {run}, seed {self.seeds[run]}", why) for run, why in left_out),
+                *(
+                    Missing(f"seed {seed}", why.partition(":")[0])
+                    for seed, why in unfinished.items()
+                ),
             ),
         )
 

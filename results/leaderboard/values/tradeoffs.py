@@ -107,6 +107,8 @@ class TradeOff:
     cost_unit: str
     points: tuple[TradeOffPoint, ...]
     """From the cheapest to the dearest."""
+    front: tuple[tuple[float, float], ...]
+    """Cost and score of the methods on the front, those that the view hides too."""
     references: tuple[Reference, ...]
     settings: tuple[tuple[str, ...], ...]
     """Methods that are settings of one, such as "lora[r=8]" and "lora[r=64]", from the cheapest."""
@@ -162,6 +164,7 @@ def trade_off(table: Table, block: Block, column: str, against: Against, view: V
         cost_title=cost.title,
         cost_unit=cost.unit,
         points=shown,
+        front=tuple((one.cost, one.score.value) for one in every if one.on_front),
         references=references,
         settings=settings,
         missing=_missing(block, column, cost),

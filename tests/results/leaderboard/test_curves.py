@@ -78,6 +78,16 @@ def test_a_run_whose_folder_is_gone_is_left_out_and_named(
     assert missing.why == "its run folder is not where the store says"
 
 
+def test_a_seed_that_did_not_finish_is_named(
+    tmp_path: Path, make: Callable[..., Run], source: Callable[..., Source]
+) -> None:
+    store = Store(str(tmp_path / "harness.db"))
+    store.add(make("lora", 1))
+    store.add(make("lora", 2, status="diverged", scores=(), reason="loss nan at step 3"))
+    (chart,) = curves_page(source(str(tmp_path / "harness.db")).open(), View()).charts
+    assert [(one.name, one.why) for one in chart.curves[0].missing][1:] == [("seed 2", "diverged")]
+
+
 def test_a_curve_ends_where_the_shortest_run_does(
     chart: Callable[[dict[int, Iterable[Event]]], Curves],
 ) -> None:

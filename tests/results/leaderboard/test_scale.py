@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from results.leaderboard.charts.drawings import scale
 from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.scale import ScalePage, scale_page
 from results.leaderboard.view import Axes, View
@@ -76,3 +77,14 @@ def test_a_view_without_backbones_is_of_all_of_its_group(page: Callable[..., Sca
     assert len(page(SIZES).choices.view.backbones) == 2
     (chart,) = page(SIZES, View(backbones=("Qwen3-4B",))).charts
     assert [one.backbone for one in chart.sizes] == ["Qwen3-4B"]
+
+
+def test_a_drawing_has_all_points_and_names_its_backbones_and_lines(
+    page: Callable[..., ScalePage],
+) -> None:
+    (chart,) = page(SIZES).charts
+    drawn = scale(chart)
+    assert drawn.count('class="point"') == sum(len(line.points) for line in chart.lines) == 5
+    for text in ("Qwen3-0.6B, 600M", "Qwen3-4B, 4B", "base", "lora", "dora"):
+        assert f">{text}</text>" in drawn
+    assert scale(page({"Qwen3-0.6B": 600_000_000}, View(backbones=("Qwen3-0.6B",))).charts[0]) == ""

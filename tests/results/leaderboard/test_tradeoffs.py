@@ -124,6 +124,7 @@ def test_what_the_view_hides_changes_no_front(opened: Open, runs: list[Run]) -> 
     chart = only(opened(runs), View(search="ora"))
     assert [(one.method, one.on_front) for one in chart.points] == [("lora", True), ("dora", False)]
     assert chart.hidden == 2
+    assert chart.front == ((1.0, 70.33), (10.0, 80.33))  # ia3, which is hidden, and lora
 
 
 def test_settings_of_one_method_are_joined(opened: Open, make: Callable[..., Run]) -> None:
