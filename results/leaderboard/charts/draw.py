@@ -21,8 +21,10 @@ from results.leaderboard.charts.clean import COLOURS, POINT, cleaned, coloured
 from results.leaderboard.charts.labels import Box, is_far, placed, spread
 from results.leaderboard.charts.picture import Axis, Ink, Line, Picture, width_of
 
-LEFT, BOTTOM, TOP = 52, 52, 26
+LEFT, BOTTOM, TOP = 52, 42, 26
 """Pixels around the axes, for ticks and titles."""
+ROWS, ROW = 3, 13
+"""Lines for ticks with names, so that those of near places stand below one another; pixels each."""
 SIZE, SMALL = 12.0, 11.0
 """Of labels and of ticks, in pixels."""
 DOT = 6.5
@@ -79,7 +81,8 @@ class _Drawn:
     @property
     def frame(self) -> Box:
         wide = self.picture.width - LEFT - self.picture.right
-        return Box(LEFT, BOTTOM, wide, self.picture.height - BOTTOM - TOP)
+        bottom = BOTTOM + ROW * (ROWS - 1) * bool(self.picture.x.ticks)
+        return Box(LEFT, bottom, wide, self.picture.height - bottom - TOP)
 
     def write(self) -> str:
         written = StringIO()
@@ -159,13 +162,12 @@ class _Drawn:
 
     def _of_ticks(self) -> Iterator[Element]:
         frame, picture = self.frame, self.picture
-        ends = [0.0, 0.0]
+        ends = [0.0] * ROWS
         for tick, text in ticks(picture.x):
             x, half = self.spot(tick, picture.y.low)[0], width_of(text, SMALL) / 2
-            # Names of backbones of one size stand below one another.
-            row = int(x - half < ends[0])
+            row = next((row for row, end in enumerate(ends) if end <= x - half), 0)
             ends[row] = x + half
-            yield self._text(text, (x, frame.y - 16 - 13 * row), "middle", SMALL, "quiet")
+            yield self._text(text, (x, frame.y - 16 - ROW * row), "middle", SMALL, "quiet")
         for tick, text in ticks(picture.y):
             at = frame.x - 8, self.spot(picture.x.low, tick)[1] - 4
             yield self._text(text, at, "end", SMALL, "quiet")

@@ -6,7 +6,7 @@ from statistics import median
 from results.leaderboard.charts.picture import Axis, Band, Line, Picture, Point, axis, shown
 from results.leaderboard.values.charted import Mean, Subject
 from results.leaderboard.values.curves import Curve, CurvePoint, Curves
-from results.leaderboard.values.scale import Scale, ScaleLine
+from results.leaderboard.values.scale import Scale, ScaleLine, ScalePoint
 from results.leaderboard.values.tradeoffs import Reference, TradeOff, TradeOffPoint
 
 WIDTH, HEIGHT = 760, 440
@@ -119,7 +119,7 @@ def scale(of: Scale) -> Picture | None:
         x=Axis(sizes.title, sizes.low, sizes.high, sizes.logarithmic, marks),
         y=_scores(of.subject, means),
         points=tuple(_on_line(line, at) for line in of.lines for at in range(len(line.points))),
-        lines=tuple(map(_scale_line, of.lines)),
+        lines=tuple(one for line in of.lines for one in _scale_lines(line)),
     )
 
 
@@ -137,15 +137,23 @@ def _on_line(line: ScaleLine, at: int) -> Point:
     )
 
 
-def _scale_line(line: ScaleLine) -> Line:
-    return Line(
-        xs=tuple(float(point.parameters) for point in line.points),
-        ys=tuple(point.score.value for point in line.points),
-        ink="accent" if line.best_at_largest else "quiet",
-        width=1.6 if line.best_at_largest else 1.0,
-        dashed=not line.trained,
-        label=shown(line.method, 20),
-    )
+def _scale_lines(line: ScaleLine) -> list[Line]:
+    """Join the backbones of each family; the line of the largest backbone has the label."""
+    families: dict[str, list[ScalePoint]] = {}
+    for point in line.points:
+        families.setdefault(point.family, []).append(point)
+    last = line.points[-1].family
+    return [
+        Line(
+            xs=tuple(float(point.parameters) for point in points),
+            ys=tuple(point.score.value for point in points),
+            ink="accent" if line.best_at_largest else "quiet",
+            width=1.6 if line.best_at_largest else 1.0,
+            dashed=not line.trained,
+            label=shown(line.method, 20) if family == last else "",
+        )
+        for family, points in families.items()
+    ]
 
 
 def training(of: Curve, beside: Curves | None = None) -> Picture | None:

@@ -24,8 +24,12 @@ from results.leaderboard.values.charted import (
 from results.leaderboard.values.tables import found
 from results.leaderboard.view import Axes, View
 from results.record import Run
+from results.reports.layouts.sizes import family
 
-SIZES = "Parameters of a backbone: the fewest of any of its models, which adds the least to it."
+SIZES = (
+    "Parameters of a backbone: the fewest of any of its models, which adds the least to it. "
+    "Lines join the backbones of one family, as their names tell it."
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class ScalePoint:
     """A method on one backbone."""
 
     backbone: str
+    family: str
+    """The name of the backbone without its size: lines join the backbones of one family."""
     parameters: int
     score: Mean
 
@@ -152,7 +158,8 @@ def _line(
         trained = trained and row.trainable_percent != 0
         mean = mean_of(metric, cell_of(row, column))
         if mean:
-            points.append(ScalePoint(block.backbone, size.parameters, mean))
+            name = family(block.backbone)[0] or block.backbone
+            points.append(ScalePoint(block.backbone, name, size.parameters, mean))
         else:
             missing.append(Missing(block.backbone, why_missing(cell_of(row, column))))
     return ScaleLine(method, trained, False, tuple(points), tuple(missing))

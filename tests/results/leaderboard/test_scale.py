@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from results.leaderboard.charts import pictures
 from results.leaderboard.charts.drawings import scale
 from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.scale import ScalePage, scale_page
@@ -63,6 +64,15 @@ def test_a_method_that_lacks_a_backbone_is_a_point_and_says_so(
     assert [point.backbone for point in dora.points] == ["Qwen3-0.6B"]
     assert [(one.name, one.why) for one in dora.missing] == [("Qwen3-4B", "no run")]
     assert [line.method for line in chart.lines if line.best_at_largest] == ["lora"]
+
+
+def test_lines_join_no_two_families(page: Callable[..., ScalePage]) -> None:
+    sizes = {"Qwen3-8B": 8 * 10**9, "Llama-3.2-3B": 3 * 10**9, "Qwen3-0.6B": 6 * 10**8}
+    picture = pictures.scale(page(sizes).charts[0])
+    assert picture
+    lora = [line for line in picture.lines if line.ys[-1] == 51.0]
+    assert [line.xs for line in lora] == [(6e8, 8e9), (3e9,)]
+    assert [line.label for line in lora] == ["lora", ""]
 
 
 def test_one_backbone_says_what_is_missing(page: Callable[..., ScalePage]) -> None:
