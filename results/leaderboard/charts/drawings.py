@@ -26,7 +26,7 @@ def losses(of: Curve, beside: Curves | None = None) -> str:
         for name, own in ends
         if own
     )
-    return _drawn(pictures.training(of, beside), f"Losses of {of.method}", told)
+    return _drawn(pictures.training(of, beside), f"Losses of {of.title}", told)
 
 
 def _drawn(picture: Picture | None, title: str, description: str) -> str:

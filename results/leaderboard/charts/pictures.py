@@ -65,8 +65,8 @@ def _point(of: TradeOffPoint, size: float, cost: str) -> Point:
         high=of.score.high,
         ink="accent" if of.on_front else "quiet",
         filled=of.on_front,
-        label=shown(of.method),
-        hint=shown(f"{of.method}: {_told(of.score)}, {cost} {of.cost_text}, {front}", 200),
+        label=shown(of.title),
+        hint=shown(f"{of.title}: {_told(of.score)}, {cost} {of.cost_text}, {front}", 200),
     )
 
 
@@ -99,7 +99,7 @@ def _references(of: TradeOff, x: Axis, y: Axis) -> list[Line]:
     """Draw the level of what is not trained, where the axis reaches it."""
 
     def level(one: Reference) -> Line:
-        label = shown(one.method, 10)
+        label = shown(one.title, 10)
         return Line((x.low, x.high), (one.score.value,) * 2, "quiet", 1.0, True, label=label)
 
     return [level(one) for one in of.references if y.low <= one.score.value <= y.high]
@@ -133,7 +133,7 @@ def _on_line(line: ScaleLine, at: int) -> Point:
         ink="accent" if line.best_at_largest else "quiet",
         filled=line.best_at_largest,
         label="",
-        hint=shown(f"{line.method} on {of.backbone}: {_told(of.score)}", 200),
+        hint=shown(f"{line.title} on {of.backbone}: {_told(of.score)}", 200),
     )
 
 
@@ -150,7 +150,7 @@ def _scale_lines(line: ScaleLine) -> list[Line]:
             ink="accent" if line.best_at_largest else "quiet",
             width=1.6 if line.best_at_largest else 1.0,
             dashed=not line.trained,
-            label=shown(line.method, 20) if family == last else "",
+            label=shown(line.title, 20) if family == last else "",
         )
         for family, points in families.items()
     ]

@@ -69,7 +69,7 @@ class Drawn:
             backbone_pairs=backbone_choices(self.choices.backbones),
             policies=POLICIES,
             costs=[(name, cost.title) for name, cost in COSTS.items()],
-            pairs=lambda names: [(name, name) for name in names],
+            pairs=lambda names: [(one, self.choices.titles.get(one, one)) for one in names],
         )
 
 

@@ -10,9 +10,11 @@ from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
 from results.leaderboard.values.tables import Found, passes
+from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View
 from results.reports import prose
 from results.reports.sheets.shown import overall
+from results.reports.sheets.titles import method_title, titled
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,18 @@ class Choices:
     columns: tuple[str, ...]
     refusals: tuple[str, ...]
     """Why runs were not compared."""
+    titles: Mapping[str, str]
+    """What papers call groups and benchmarks, where that is known."""
+
+
+@dataclass(frozen=True)
+class Charted:
+    """A table in the words of papers, and the column of it that a chart is of."""
+
+    table: Table
+    column: str
+    labels: Mapping[str, str]
+    """The labels of its methods, as addresses have them, by their titles."""
 
 
 def choices(opened: Opened, view: View, made: Found) -> Choices:
@@ -71,10 +85,11 @@ def choices(opened: Opened, view: View, made: Found) -> Choices:
         backbones=opened.backbones(view.group),
         columns=unique(table.columns for table in made.tables),
         refusals=tuple(table.refusal for table in made.tables if table.refusal),
+        titles=titles(opened, made),
     )
 
 
-def charted(made: Found, view: View, column: str = "") -> list[tuple[Table, str]]:
+def charted(opened: Opened, made: Found, view: View, column: str = "") -> list[Charted]:
     """List the tables that a view lets through, each with the column that a chart is of.
 
     Raises:
@@ -85,17 +100,28 @@ def charted(made: Found, view: View, column: str = "") -> list[tuple[Table, str]
         raise ResultsError(unknown("column", column, known))
     shown = [table for table in made.tables if table.blocks and passes(table, view)]
     wanted = [table for table in shown if not column or column in table.columns]
-    return [(table, column or overall(table)) for table in wanted]
+    called = titles(opened, made)
+    return [_charted(table, column or overall(table), called) for table in wanted]
 
 
-def subject(table: Table, column: str, *blocks: Block) -> Subject:
-    """Say what a chart of one column of some blocks of a table is about."""
+def _charted(table: Table, column: str, called: Mapping[str, str]) -> Charted:
+    labels = [row.label for block in table.blocks for row in block.rows]
+    return Charted(
+        table=titled(table, called),
+        column=called.get(column, column),
+        labels={method_title(label, called): label for label in labels},
+    )
+
+
+def subject(of: Charted, *blocks: Block) -> Subject:
+    """Say what a chart of some blocks of a table is about."""
+    table, metric = of.table, of.table.metric
     return Subject(
-        title=prose.title(table, spread=False, column=column),
+        title=prose.title(table, spread=False, column=of.column),
         backbones=tuple(block.backbone for block in blocks),
-        column=column,
-        metric=table.metric.title,
-        lower_is_better=table.metric.lower_is_better,
+        column=of.column,
+        metric=metric.title,
+        lower_is_better=metric.lower_is_better,
         marks=table.conditions.marks,
     )
 
@@ -146,7 +172,7 @@ def on_intervals(means: Mapping[str, Mean]) -> list[str]:
     return told
 
 
-def wanted(view: View, method: str) -> bool:
+def wanted(view: View, method: str, title: str) -> bool:
     """Say whether a view shows a method; what it hides changes nothing of the others."""
     named = not view.methods or method in view.methods
-    return named and view.search.casefold() in method.casefold()
+    return named and view.search.casefold() in f"{title}\n{method}".casefold()

@@ -11,6 +11,7 @@ from statistics import fmean
 from results.analysis.table import Block, TableRow
 from results.leaderboard.source import Opened
 from results.leaderboard.values.charted import (
+    Charted,
     Choices,
     Missing,
     Subject,
@@ -75,6 +76,7 @@ class Curve:
     """The losses of a method, mean and extremes over its runs."""
 
     method: str
+    title: str
     runs: tuple[str, ...]
     seeds: tuple[int, ...]
     loss: tuple[CurvePoint, ...]
@@ -113,29 +115,29 @@ def curves_page(opened: Opened, asked: View) -> CurvesPage:
     view = opened.completed(asked)
     made = found(opened, view)
     charts: dict[frozenset[str], Curves] = {}
-    for table, column in charted(made, view):
-        for block in table.blocks:
+    for one in charted(opened, made, view):
+        for block in one.table.blocks:
             ids = frozenset(run for row in block.rows for run in row.flags)
             if ids not in charts:
                 seeds = {run: made.runs[run].seed for run in ids}
-                read = _Read(seeds, opened.folders(ids))
-                charts[ids] = read.curves(block, subject(table, column, block), view)
+                charts[ids] = _Read(one, seeds, opened.folders(ids)).curves(block, view)
     return CurvesPage(choices(opened, view, made), tuple(charts.values()))
 
 
 @dataclass(frozen=True)
 class _Read:
-    """The seeds of runs and the folders that are there, by the ids of the runs."""
+    """A table, the seeds of its runs and the folders that are there, by the ids of the runs."""
 
+    of: Charted
     seeds: Mapping[str, int]
     folders: Mapping[str, RunFolder]
 
-    def curves(self, block: Block, about: Subject, view: View) -> Curves:
+    def curves(self, block: Block, view: View) -> Curves:
         every = [self._curve(row) for row in block.rows if row.trainable_percent != 0]
         ends = [point.mean for curve in every for point in curve.validation_loss]
-        shown = tuple(curve for curve in every if wanted(view, curve.method))
+        shown = tuple(curve for curve in every if wanted(view, curve.method, curve.title))
         return Curves(
-            subject=about,
+            subject=subject(self.of, block),
             curves=shown,
             lowest=min(ends, default=None),
             hidden=len(every) - len(shown),
@@ -152,7 +154,8 @@ class _Read:
             seed: why.partition(":")[0] for cell in row.cells for seed, why in cell.missing.items()
         }
         return Curve(
-            method=row.label,
+            method=self.of.labels[row.label],
+            title=row.label,
             runs=tuple(used),
             seeds=tuple(dict.fromkeys(self.seeds[run] for run in used)),
             loss=averaged(used.values(), windows),
@@ -174,6 +177,7 @@ def curve_of(run: Run, folder: RunFolder) -> Curve | None:
         return None
     return Curve(
         method=run.method,
+        title=run.method,
         runs=(run.run_id,),
         seeds=(run.seed,),
         loss=averaged([read], windows),

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from results.analysis.metrics import Metric
 from results.analysis.series import unique
-from results.analysis.table import Block, Table
+from results.analysis.table import Block
 from results.leaderboard.source import Opened
 from results.leaderboard.values.charted import (
+    Charted,
     Choices,
     Mean,
     Missing,
@@ -57,6 +58,7 @@ class ScaleLine:
     """A method on all backbones that it has a score on, from the smallest to the largest."""
 
     method: str
+    title: str
     trained: bool
     best_at_largest: bool
     """Whether its mean on the largest backbone is the best of the trained methods."""
@@ -101,27 +103,27 @@ def scale_page(opened: Opened, asked: View, axes: Axes) -> ScalePage:
         choices=choices(opened, view, made),
         axes=axes,
         charts=tuple(
-            scale(table, column, made.runs, view)
-            for table, column in charted(made, view, axes.score)
+            scale(one, made.runs, view) for one in charted(opened, made, view, axes.score)
         ),
     )
 
 
-def scale(table: Table, column: str, runs: Mapping[str, Run], view: View) -> Scale:
-    """Make the scale curve of a table in one of its columns; `runs` are those of it, by id."""
+def scale(of: Charted, runs: Mapping[str, Run], view: View) -> Scale:
+    """Make the scale curve of a table; `runs` are those of it, by id."""
+    table = of.table
     known = [(block, _size(block, runs)) for block in table.blocks]
     sized = sorted(
         ((block, size) for block, size in known if size), key=lambda one: one[1].parameters
     )
-    methods = unique([row.label for row in block.rows] for block, _ in sized)
-    every = _best_marked(table.metric, [_line(table.metric, m, column, sized) for m in methods])
-    shown = tuple(line for line in every if line.points and wanted(view, line.method))
+    titles = unique([row.label for row in block.rows] for block, _ in sized)
+    every = _best_marked(table.metric, [_line(of, title, sized) for title in titles])
+    shown = tuple(one for one in every if one.points and wanted(view, one.method, one.title))
     means = {
-        f"{line.method} on {point.backbone}": point.score for line in every for point in line.points
+        f"{line.title} on {point.backbone}": point.score for line in every for point in line.points
     }
     sizes = tuple(size for _, size in sized)
     return Scale(
-        subject=subject(table, column, *(block for block, _ in sized)),
+        subject=subject(of, *(block for block, _ in sized)),
         sizes=sizes,
         lines=shown,
         missing=tuple(
@@ -131,7 +133,7 @@ def scale(table: Table, column: str, runs: Mapping[str, Run], view: View) -> Sca
         ),
         hidden=sum(bool(line.points) for line in every) - len(shown),
         notes=tuple(_notes(sizes, means)),
-        summary=_summary(every, f"{column}, {table.metric.title},", sizes),
+        summary=_summary(every, f"{of.column}, {table.metric.title},", sizes),
     )
 
 
@@ -146,23 +148,21 @@ def _size(block: Block, runs: Mapping[str, Run]) -> Size | None:
     return Size(block.backbone, min(totals), number_of(min(totals))) if totals else None
 
 
-def _line(
-    metric: Metric, method: str, column: str, sized: Sequence[tuple[Block, Size]]
-) -> ScaleLine:
+def _line(of: Charted, title: str, sized: Sequence[tuple[Block, Size]]) -> ScaleLine:
     points, missing, trained = [], [], True
     for block, size in sized:
-        row = next((row for row in block.rows if row.label == method), None)
+        row = next((row for row in block.rows if row.label == title), None)
         if row is None:
             missing.append(Missing(block.backbone, "no run"))
             continue
         trained = trained and row.trainable_percent != 0
-        mean = mean_of(metric, cell_of(row, column))
+        mean = mean_of(of.table.metric, cell_of(row, of.column))
         if mean:
             name = family(block.backbone)[0] or block.backbone
             points.append(ScalePoint(block.backbone, name, size.parameters, mean))
         else:
-            missing.append(Missing(block.backbone, why_missing(cell_of(row, column))))
-    return ScaleLine(method, trained, False, tuple(points), tuple(missing))
+            missing.append(Missing(block.backbone, why_missing(cell_of(row, of.column))))
+    return ScaleLine(of.labels[title], title, trained, False, tuple(points), tuple(missing))
 
 
 def _best_marked(metric: Metric, lines: Sequence[ScaleLine]) -> list[ScaleLine]:
@@ -196,6 +196,6 @@ def _notes(sizes: Sequence[Size], means: Mapping[str, Mean]) -> list[str]:
 
 def _summary(lines: Sequence[ScaleLine], score: str, sizes: Sequence[Size]) -> str:
     named = ", ".join(f"{size.backbone} ({size.text})" for size in sizes)
-    best = ", ".join(line.method for line in lines if line.best_at_largest)
+    best = ", ".join(line.title for line in lines if line.best_at_largest)
     told = f"{score} of {len(lines)} methods on {named}."
     return f"{told} The best mean on the largest: {best}." if len(sizes) > 1 and best else told

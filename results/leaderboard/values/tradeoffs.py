@@ -1,13 +1,14 @@
 """Score against what it costs, with the Pareto front: as values that page and API share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from results.analysis.metrics import Metric
-from results.analysis.table import Block, Table, TableRow
+from results.analysis.table import Block, TableRow
 from results.leaderboard.source import Opened
 from results.leaderboard.values.charted import (
+    Charted,
     Choices,
     Mean,
     Missing,
@@ -75,13 +76,14 @@ class TradeOffPoint:
     """A trained method: what it costs, what it scores, and what beats it in both."""
 
     method: str
+    title: str
     cost: float
     """In percent, seconds or bytes; the mean over its runs."""
     cost_text: str
     score: Mean
     on_front: bool
     beaten_by: tuple[str, ...]
-    """The methods on the front that cost no more and score no less, one of them strictly."""
+    """Titles of those on the front that cost no more and score no less, one of them strictly."""
     reaches_front: bool
     """Whether the better end of its interval is beyond the means of all that beat it."""
 
@@ -91,6 +93,7 @@ class Reference:
     """What is not trained, and so costs nothing: a level that methods start from."""
 
     method: str
+    title: str
     score: Mean
 
 
@@ -141,25 +144,25 @@ def trade_off_page(opened: Opened, asked: View, axes: Axes) -> TradeOffPage:
         choices=choices(opened, view, made),
         axes=axes,
         charts=tuple(
-            trade_off(table, block, column, axes.against, view)
-            for table, column in charted(made, view, axes.score)
-            for block in table.blocks
+            trade_off(one, block, axes.against, view)
+            for one in charted(opened, made, view, axes.score)
+            for block in one.table.blocks
         ),
     )
 
 
-def trade_off(table: Table, block: Block, column: str, against: Against, view: View) -> TradeOff:
-    """Make the trade-off of one block of a table in one of its columns."""
-    cost = COSTS[against]
-    every = _points(table.metric, block, column, cost)
-    shown = tuple(point for point in every if wanted(view, point.method))
-    references = tuple(_references(table.metric, block, column))
-    means = {one.method: one.score for one in every}
+def trade_off(of: Charted, block: Block, against: Against, view: View) -> TradeOff:
+    """Make the trade-off of one block of a table."""
+    cost, metric = COSTS[against], of.table.metric
+    every = _points(of, block, cost)
+    shown = tuple(point for point in every if wanted(view, point.method, point.title))
+    references = tuple(_references(of, block))
+    means = {one.title: one.score for one in every}
     settings = _settings(shown)
     front = FRONT if len(every) > 1 else NOTHING_TO_TRADE if every else ""
     notes = [front, SETTINGS if settings else "", *on_intervals(means)]
     return TradeOff(
-        subject=subject(table, column, block),
+        subject=subject(of, block),
         against=against,
         cost_title=cost.title,
         cost_unit=cost.unit,
@@ -167,10 +170,10 @@ def trade_off(table: Table, block: Block, column: str, against: Against, view: V
         front=tuple((one.cost, one.score.value) for one in every if one.on_front),
         references=references,
         settings=settings,
-        missing=_missing(block, column, cost),
+        missing=_missing(block, of.column, cost),
         hidden=len(every) - len(shown),
         notes=tuple(filter(None, notes)),
-        summary=_summary(every, f"{column}, {table.metric.title},", cost.title),
+        summary=_summary(every, f"{of.column}, {metric.title},", cost.title),
     )
 
 
@@ -178,12 +181,13 @@ def _trained(row: TableRow) -> bool:
     return row.trainable_percent != 0
 
 
-def _points(metric: Metric, block: Block, column: str, cost: Cost) -> list[TradeOffPoint]:
+def _points(of: Charted, block: Block, cost: Cost) -> list[TradeOffPoint]:
     """Give the trained methods that have both numbers, from the cheapest to the dearest."""
+    metric = of.table.metric
     known = [
         (row, number, mean)
         for row in block.rows
-        if (mean := mean_of(metric, cell_of(row, column)))
+        if (mean := mean_of(metric, cell_of(row, of.column)))
         and _trained(row)
         and (number := cost.number(row))
     ]
@@ -191,7 +195,8 @@ def _points(metric: Metric, block: Block, column: str, cost: Cost) -> list[Trade
     beaten = beaten_by([(number, metric.merit(mean.value)) for _, number, mean in known])
     return [
         TradeOffPoint(
-            method=row.label,
+            method=of.labels[row.label],
+            title=row.label,
             cost=number,
             cost_text=cost.written(row) + " %" * (cost.unit == "%"),
             score=mean,
@@ -210,9 +215,11 @@ def _reaches(metric: Metric, mean: Mean, winners: Sequence[Mean]) -> bool:
     return end is not None and metric.merit(end) > best
 
 
-def _references(metric: Metric, block: Block, column: str) -> list[Reference]:
-    untrained = [(row, mean_of(metric, cell_of(row, column))) for row in block.rows]
-    return [Reference(row.label, mean) for row, mean in untrained if mean and not _trained(row)]
+def _references(of: Charted, block: Block) -> Iterator[Reference]:
+    for row in block.rows:
+        mean = mean_of(of.table.metric, cell_of(row, of.column))
+        if mean and not _trained(row):
+            yield Reference(of.labels[row.label], row.label, mean)
 
 
 def _settings(points: Sequence[TradeOffPoint]) -> tuple[tuple[str, ...], ...]:
@@ -240,7 +247,7 @@ def _missing(block: Block, column: str, cost: Cost) -> tuple[Missing, ...]:
 
 def _summary(points: Sequence[TradeOffPoint], score: str, cost: str) -> str:
     front = [one for one in points if one.on_front]
-    named = ", ".join(f"{one.method} ({one.score.text} at {one.cost_text})" for one in front)
+    named = ", ".join(f"{one.title} ({one.score.text} at {one.cost_text})" for one in front)
     methods = f"{len(points)} method{'s' if len(points) != 1 else ''}"
     told = f"{score} of {methods} against {cost}."
     beaten = len(points) - len(front)
