@@ -165,10 +165,10 @@ def on_intervals(means: Mapping[str, Mean]) -> list[str]:
     if items := named("items"):
         of = f"That of {items}" if told else "Intervals at 95 %"
         told.append(f"{of}, of one run each, over test items: nothing is said of other seeds.")
-    for name, mean in means.items():
-        if not mean.over:
-            why = "no spread over its seeds" if mean.seeds > 1 else "one run"
-            told.append(f"{name} has no interval: {why}.")
+    none = {name: mean.seeds > 1 for name, mean in means.items() if not mean.over}
+    for several, why in ((True, "no spread over seeds"), (False, "one run")):
+        if names := [name for name, of_several in none.items() if of_several == several]:
+            told.append(f"No interval of {', '.join(names)}: {why}.")
     return told
 
 

@@ -1,6 +1,7 @@
 """Score against cost, on runs made by hand."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,25 @@ def test_settings_of_one_method_are_joined(opened: Open, make: Callable[..., Run
     sizes: Mapping[str, int] = {"lora[r=64]": 80, "lora[r=8]": 10, "rosa:roae-only": 9, "rosa": 3}
     runs = [make(name, 1, minute=n, trainable_parameters=n) for name, n in sizes.items()]
     assert only(opened(runs)).settings == (("lora[r=8]", "lora[r=64]"),)
+
+
+def test_methods_are_called_as_in_papers_and_found_by_both_names(
+    opened: Open, runs: list[Run]
+) -> None:
+    plain = opened(runs)
+    source = replace(plain.source, title=lambda kind, name: {"ia3": "(IA)^3"}.get(name, ""))
+    chart = only(source.open(), View(methods=("ia3", "vera")))
+    assert [(one.method, one.title) for one in chart.points] == [
+        ("ia3", "(IA)^3"),
+        ("vera", "vera"),
+    ]
+    assert chart.points[1].beaten_by == ("(IA)^3", "lora")
+    assert [one.method for one in only(source.open(), View(search="IA)")).points] == ["ia3"]
+
+
+def test_means_without_an_interval_are_named(opened: Open, make: Callable[..., Run]) -> None:
+    runs = [make(name, seed, minute=seed) for name in ("lora", "dora") for seed in (1, 2)]
+    assert only(opened(runs)).notes[-1] == "No interval of dora, lora: no spread over seeds."
 
 
 def test_runs_that_do_not_compare_have_charts_of_their_own(
