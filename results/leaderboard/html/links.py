@@ -91,7 +91,7 @@ class Files(Links):
     def rank(self, view: View) -> str:
         """Give the address of a view: a file for what it reads, a query for what it shows of it."""
         backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
-        shown = replace(view, group="", backbones=(), recipes="shared", published="")
+        shown = replace(view, group="", backbones=(), recipes="shared", published="", page=1)
         paper = f"-{slug(view.published)}" if view.published else ""
         path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}{paper}.html"
         return self._up(path) + _query(shown.to_query())
