@@ -1,6 +1,6 @@
 """Where pages take runs and items from: the store's door and run folders, only to read them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +25,8 @@ Title = Callable[[Literal["groups", "tasks", "methods"], str], str | None]
 """Gives what papers call a group, a benchmark or a method; None where that is not known."""
 
 
-MOST_RUNS = 20_000
-"""Runs that are kept, together; one takes about 10 KiB."""
+MOST_RUNS = 15_000
+"""Runs that are kept, together; one takes about 15 KiB with its part of the tables."""
 
 MOST_BYTES = 32 * 2**20
 """Of the pages that are kept, together."""
@@ -54,6 +54,18 @@ class Kinds:
     def __len__(self) -> int:
         """Count them."""
         return len(self.newest_first)
+
+
+def sharing(runs: Iterable[Run]) -> list[Run]:
+    """Let the runs of a series share what is equal in their specs, which is most of their size."""
+    firsts: dict[str, Mapping[str, Any]] = {}
+
+    def shared(run: Run) -> Run:
+        first = firsts.setdefault(run.series, run.spec)
+        parts = ((name, part, first.get(name)) for name, part in run.spec.items())
+        return replace(run, spec={name: one if one == part else part for name, part, one in parts})
+
+    return list(map(shared, runs))
 
 
 @dataclass(frozen=True)
@@ -140,7 +152,7 @@ class Opened:
         stored = self.store.runs(**narrowed(self.kinds, *names))
         # A backbone may be new since the kinds were read; then the next page has it.
         known = [run for run in stored if run.backbone_identity in self._kinds.names]
-        return select(self._shown(known), self.kinds, *names)
+        return select(sharing(self._shown(known)), self.kinds, *names)
 
     def stamp(self, view: View) -> Any:
         """Tell what changes whenever `runs` would give others.

@@ -1,13 +1,17 @@
 """Pages over a store, served: the only code that knows FastAPI is here and beside it."""
 
+from contextlib import suppress
+
 import uvicorn
 from fastapi import FastAPI
 
+from results.errors import ResultsError
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.errors import add_errors
 from results.leaderboard.server.guard import add_guard
-from results.leaderboard.server.pages import add_pages
+from results.leaderboard.server.pages import add_pages, ranking
 from results.leaderboard.source import Source
+from results.leaderboard.view import View
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 """The hosts that a page is asked for by; another one is another site's, which reads along."""
@@ -21,7 +25,7 @@ note: this page has no login. Who reaches {host}:{port} reads all runs and all a
 
 
 def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> None:
-    """Serve pages until the process is ended.
+    """Make the first page, then serve pages until the process is ended.
 
     Args:
         source: What is served.
@@ -29,6 +33,8 @@ def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> 
         port: The port to listen at.
         names: The names of this machine by which visitors ask for a page, besides the local ones.
     """
+    with suppress(ResultsError):  # which every visitor is told
+        ranking(source, View())  # so that no visitor waits for it
     uvicorn.run(app(source, (*LOCAL, host, *names)), host=host, port=port, log_level="warning")
 
 
