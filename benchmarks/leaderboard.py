@@ -24,7 +24,7 @@ RUNS, ANSWERED = 100_000, 5_000
 """All, and the newest of them, whose answers are kept."""
 ITEMS = 1_319
 """Rows of GSM8K."""
-VISITORS, SECONDS, EVERY = 20, 20, 5.0
+VISITORS, SECONDS, EVERY = 20, 30, 10.0
 """Who asks once a second each, how long, and the seconds between two runs that are stored."""
 GROUPS = 30
 """Groups that are looked at one after the other."""
@@ -58,20 +58,12 @@ def _written(run: Run) -> RunFolder:
     folder = RunFolder(Path(run.folder))
     head = Head(format=2, **{n: getattr(run, n) for n in Head.model_fields if n != "format"})
     folder.create(head, run.spec | {"protocol": {"extractor": "strict", "stop": ""}}, {})
-    question, answer = "How many pens does Ann have? " * 10, "She has 7 pens and buys one. " * 12
-    rows = range(ITEMS)
-    folder.write_generations(
-        "gsm8k",
-        [
-            Generation(id=n, prompt=f"{n} {question}", answer="7", ended=True, text=answer)
-            for n in rows
-        ],
-    )
-    found = ({"strict": "7"}, {"strict": "8"})
-    folder.write_verdicts(
-        "gsm8k",
-        [Verdict(id=n, extracted=found[n % 2], correct={"strict": n % 2 == 0}) for n in rows],
-    )
+    asked, told = "How many pens does Ann have? " * 10, "She has 7 pens and buys one. " * 12
+    one = Generation(id=0, prompt=asked, answer="7", ended=True, long=False, text=told)
+    folder.write_generations("gsm8k", [one.model_copy(update={"id": n}) for n in range(ITEMS)])
+    found = [Verdict(id=0, extracted={"strict": x}, correct={"strict": x == "7"}) for x in "78"]
+    rows = [found[n % 2].model_copy(update={"id": n}) for n in range(ITEMS)]
+    folder.write_verdicts("gsm8k", rows)
     return folder
 
 
