@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from functools import cache
+from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
 from typing import Any

@@ -77,7 +77,7 @@ def _linked(first: RunFolder, run: Run) -> RunFolder:
 
 
 def _pages(server: Server, first: Run, second: Run, store: Store) -> None:
-    group, other = first.group, "group-7"
+    group, other = first.group, second.group
     pair = f"first={first.run_id}&second={second.run_id}&benchmark=gsm8k"
     row = _rows(server)
     row("first page after the start", "/", 0.3)
@@ -91,6 +91,7 @@ def _pages(server: Server, first: Run, second: Run, store: Store) -> None:
     }.items():
         row(name, f"/?group={group}&{query}", 0.1)
     row("another group, for the first time", f"/?group={other}", 0.3)
+    row("an old group, for the first time", "/?group=group-7", 0.3)
     row("runs, newest first", "/runs", 0.3)
     row("runs, the last page", "/runs?page=1000", 0.3)
     row("runs that failed", "/runs?status=failed&page=10", 0.3)

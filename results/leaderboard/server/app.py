@@ -2,11 +2,13 @@
 
 import gc
 from contextlib import suppress
+from threading import Thread
 
 import uvicorn
 from fastapi import FastAPI
 
 from results.errors import ResultsError
+from results.leaderboard.server.ahead import make_ahead
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.errors import add_errors
 from results.leaderboard.server.guard import add_guard
@@ -41,6 +43,7 @@ def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> 
     gc.set_threshold(ALLOCATIONS)
     with suppress(ResultsError):  # every visitor is told
         ranking(source, View())
+    Thread(target=make_ahead, args=[source], daemon=True).start()
     uvicorn.run(app(source, (*LOCAL, host, *names)), host=host, port=port, log_level="warning")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from results.leaderboard.server.ahead import make_groups
 from results.leaderboard.source import Source
 from results.leaderboard.values.tables import found
 from results.leaderboard.view import View
@@ -95,6 +96,19 @@ def test_tables_are_made_again_only_when_a_run_of_their_group_changes(
     assert tables() is first
     Store(place).add(make("lora", 1, minute=0), [Verdicts("gsm8k", "rows", 1, b"\x80", None)])
     assert tables() is not first
+
+
+def test_tables_of_all_groups_are_made_before_they_are_asked_for(
+    place: str, source: Callable[..., Source], make: Make
+) -> None:
+    Store(place).add(make("lora", 1, minute=9, group="qa", series="qa"))
+    pages = source(place)
+    make_groups(pages.open())
+    read: list[str] = []
+    asked = replace(pages, marked=lambda runs: read.extend(["runs"]) or list(runs))
+    for group in ("math", "qa"):
+        assert found(asked.open(), View(group=group, backbones=("tiny",))).tables
+    assert read == []
 
 
 def test_a_view_on_several_pages_has_each_table_once(
