@@ -81,4 +81,4 @@ def test_twenty_visitors_get_whole_pages_that_know_every_stored_run_while_a_grid
         else:
             assert answer.body.rstrip().endswith(b"</html>")
     print(f"95 % within {percentile(answers, 0.95):.3f} s, {after - OTHERS} runs were stored")
-    assert after > OTHERS + 1
+    assert after > OTHERS
