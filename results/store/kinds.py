@@ -22,13 +22,14 @@ def keep(connection: Connection, kind: Kind) -> str:
     return key
 
 
-def touch(connection: Connection, attempt: int) -> None:
-    """Note that an attempt was written."""
+def touch(connection: Connection, attempt: int | None = None) -> None:
+    """Note that an attempt was written; without one, that any may read differently."""
     kinds, runs = schema.kinds, schema.runs
-    of_attempt = sa.select(runs.c.kind).where(runs.c.attempt == attempt).scalar_subquery()
+    of_attempt = sa.select(runs.c.kind).where(runs.c.attempt == attempt)
+    written = [] if attempt is None else [kinds.c.kind.in_(of_attempt)]
     # A clock may be set back, but a change is never as old as one before.
     now = max(time.time_ns() // 1000, changed(connection, []) + 1)
-    connection.execute(sa.update(kinds).where(kinds.c.kind == of_attempt).values(changed=now))
+    connection.execute(sa.update(kinds).where(*written).values(changed=now))
 
 
 def changed(connection: Connection, conditions: Collection[ColumnElement[bool]]) -> int:

@@ -219,6 +219,16 @@ def test_every_change_of_a_run_tells_readers_of_its_kind_and_of_no_other(
     assert reader.changed(groups=["math"]) == reader.changed(methods=["lora"]) == max(seen)
 
 
+def test_who_learns_which_rows_share_a_prompt_tells_readers_of_all_runs_of_these_rows(
+    place: str, make: Make
+) -> None:
+    store, bits = Store(place), Verdicts("gsm8k", "rows", 2, b"\x80", None)
+    store.add(make("dypam", group="qa"), [bits])
+    before = store.changed(groups=["qa"])
+    store.add(make(), [replace(bits, clusters=(0, 0))])
+    assert store.changed(groups=["qa"]) > before
+
+
 def test_a_change_is_later_than_those_before_even_if_the_clock_was_set_back(
     place: str, make: Make
 ) -> None:
