@@ -12,6 +12,7 @@ from benchmarks import (
     cascade,
     counting,
     extraction,
+    leaderboard,
     main_job,
     memory,
     methods,
@@ -32,6 +33,7 @@ PARTS = {
     "statistics": statistics.report,
     "counting": counting.report,
     "extraction": extraction.report,
+    "leaderboard": leaderboard.report,
 }
 
 if sys.argv[1:2] == ["gpu"]:

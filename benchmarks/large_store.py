@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 
 from harness.planning.parse import PAPER_SEEDS
 from results.record import Run, Score, Verdicts
-from results.store import Store, database, store, verdicts
+from results.store import Store, database, kinds, schema, store, verdicts
 
 GROUPS, METHODS, BACKBONES, SETTINGS, RECIPES = 50, 20, 2, 5, 2
 ROWS = dict.fromkeys(("gsm8k", "aqua", "svamp", "mawps", "addsub"), 60)
@@ -29,15 +31,27 @@ ITEMS = {
 }
 """Rows of the commonsense benchmarks, 22,419 in all."""
 
+AT_ONCE = 1_000
+"""Runs in one insertion."""
+
 Judged = tuple[Run, Collection[Verdicts]]
 
 
 def make(place: Path, runs: Iterable[Judged]) -> None:
     """Write runs into a new store, in one transaction: one for each would take an hour."""
     Store(place)
+    keep = cache(kinds.keep)
     with database.to_write(place).transaction() as connection:
-        for run, bits in runs:
-            verdicts.replace(connection, store._add(connection, run), bits)
+        numbered = enumerate(runs, 1)
+        while some := list(islice(numbered, AT_ONCE)):
+            rows = [
+                vars(run) | {"attempt": n, "kind": keep(connection, run.kind)}
+                for n, (run, _) in some
+            ]
+            connection.execute(sa.insert(schema.runs), rows)
+            for attempt, (run, bits) in some:
+                store._add_scores(connection, attempt, run.scores)
+                verdicts.replace(connection, attempt, bits)
 
 
 def many_groups() -> Iterator[Judged]:

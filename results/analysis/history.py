@@ -1,6 +1,6 @@
 """Every attempt ever stored, each summed up in a few values."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from results.analysis.averages import Overall, not_finite, overall
 from results.analysis.runs import backbones
 from results.analysis.runs.costs import Costs, costs
 from results.analysis.runs.sources import several, with_version
-from results.record import Run, Status
+from results.record import Kind, Run, Status
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,15 @@ class Entry:
     """In nats per token."""
 
 
-def history(newest_first: Iterable[Run]) -> list[Entry]:
-    """Sum up attempts, in the order given."""
+def history(newest_first: Iterable[Run], stored: Sequence[Kind] = ()) -> list[Entry]:
+    """Sum up attempts, in the order given.
+
+    Args:
+        newest_first: The attempts.
+        stored: The kinds of all runs, if these are not all; they tell backbones of one name apart.
+    """
     runs = list(newest_first)
-    names = backbones.names(runs)
+    names = backbones.names([*stored, *runs])
     more = several(runs)
     return [
         _entry(run, with_version(run.method, run, more), names[run.backbone_identity])

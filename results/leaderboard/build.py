@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from results.analysis.history import history
 from results.analysis.items import Kind
 from results.errors import ResultsError
 from results.leaderboard.html import charts, pages
@@ -15,7 +14,7 @@ from results.leaderboard.html.links import Files
 from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.curves import curves_page
-from results.leaderboard.values.history import pages_of
+from results.leaderboard.values.history import history_page
 from results.leaderboard.values.items import answers
 from results.leaderboard.values.rank import rank_page
 from results.leaderboard.values.run import RunPage, run_page
@@ -61,7 +60,7 @@ def _pages(opened: Opened) -> Iterator[tuple[str, str]]:
 
 def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
     firsts = opened.firsts
-    yield TOP.home(), pages.rank(rank_page(opened, View()), TOP, firsts)
+    yield TOP.home(), pages.rank(rank_page(opened, View(page=0)), TOP, firsts)
     for view in _views(opened):
         values = rank_page(opened, view)
         yield TOP.rank(view), pages.rank(values, DEEP, firsts)
@@ -77,7 +76,7 @@ def _views(opened: Opened) -> Iterator[View]:
         every = [backbones] if len(backbones) > 1 else []
         for named in [(one,) for one in backbones] + every:
             for policy, _ in pages.POLICIES:
-                yield View(group=group, backbones=named, recipes=policy)
+                yield View(group=group, backbones=named, recipes=policy, page=0)
 
 
 def _charts(opened: Opened) -> Iterator[tuple[str, str]]:
@@ -101,11 +100,10 @@ def _drawn(opened: Opened, view: View) -> Iterator[tuple[Chart, Axes, Drawn]]:
 
 
 def _histories(opened: Opened) -> Iterator[tuple[str, str]]:
-    entries = history(opened.history())
     for status in (None, *get_args(Status)):
-        number = pages_of(entries, status, 1).pages
+        number = history_page(opened, status).pages
         for page in range(1, number + 1):
-            values = pages_of(entries, status, page)
+            values = history_page(opened, status, page)
             yield TOP.runs(status, page), pages.runs(values, BELOW)
 
 

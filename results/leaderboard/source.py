@@ -1,18 +1,19 @@
 """Where pages take runs and items from: the store's door and run folders, only to read them."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.selection import narrowed, select
 from results.analysis.testing.tests import DEFAULT, Testing
+from results.leaderboard.cache import Cache
 from results.leaderboard.public import Public
 from results.leaderboard.view import View
-from results.record import Kind, Run
+from results.record import Kind, Run, Status
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 
@@ -24,6 +25,62 @@ Title = Callable[[Literal["groups", "tasks", "methods"], str], str | None]
 """Gives what papers call a group, a benchmark or a method; None where that is not known."""
 
 
+MOST_RUNS = 15_000
+"""Runs that are kept, together; one takes about 15 KiB with its part of the tables."""
+
+MOST_BYTES = 32 * 2**20
+"""Of the pages that are kept, together."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What may be chosen: the kinds of all runs of a store, that of the newest run first."""
+
+    newest_first: Sequence[Kind]
+
+    @cached_property
+    def names(self) -> dict[tuple[str, str], str]:
+        """Name the backbone of each identity as tables do."""
+        return naming.names(self.newest_first)
+
+    @cached_property
+    def backbones(self) -> dict[str, tuple[str, ...]]:
+        """Name the backbones of each group; groups and backbones of newer runs come first."""
+        found: dict[str, dict[str, None]] = {}
+        for kind in self.newest_first:
+            found.setdefault(kind.group, {})[self.names[kind.backbone_identity]] = None
+        return {group: tuple(own) for group, own in found.items()}
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.newest_first)
+
+
+def sharing(runs: Iterable[Run]) -> list[Run]:
+    """Let the runs of a series share what is equal in their specs, which is most of their size."""
+    firsts: dict[str, Mapping[str, Any]] = {}
+
+    def shared(run: Run) -> Run:
+        first = firsts.setdefault(run.series, run.spec)
+        parts = ((name, part, first.get(name)) for name, part in run.spec.items())
+        return replace(run, spec={name: one if one == part else part for name, part, one in parts})
+
+    return list(map(shared, runs))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was made before of a store, as long as nothing of it changes."""
+
+    kinds: Cache[Kinds] = field(default_factory=lambda: Cache(1))
+    runs: Cache[list[Run]] = field(default_factory=lambda: Cache(MOST_RUNS))
+    """By group and backbones."""
+    tables: Cache[Any] = field(default_factory=lambda: Cache(MOST_RUNS))
+    """By group, backbones and policy of recipes; their length is that of their runs."""
+    pages: Cache[bytes] = field(default_factory=lambda: Cache(MOST_BYTES))
+    """By address, as they are sent."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A store, what reads items, and what may be shown of both. It is opened for each page."""
@@ -33,6 +90,7 @@ class Source:
     marked: Marked
     public: Public
     title: Title = lambda kind, name: None
+    kept: Kept = field(default_factory=Kept, compare=False)
 
     def open(self) -> "Opened":
         """Open the store.
@@ -51,25 +109,29 @@ class Opened:
     store: Reader
 
     @cached_property
-    def kinds(self) -> list[Kind]:
-        """The kinds of all runs, that of the newest run first."""
-        return list(map(self.source.public.kind, self.store.kinds()))
+    def _kinds(self) -> Kinds:
+        public, store = self.source.public, self.store
+        kept = self.source.kept.kinds
+        return kept.get("", store.changed, lambda: Kinds(tuple(map(public.kind, store.kinds()))))
 
-    @cached_property
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """The kinds of all runs, that of the newest run first."""
+        return self._kinds.newest_first
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The groups of all runs, that of the newest run first."""
-        return tuple(dict.fromkeys(kind.group for kind in self.kinds))
+        return tuple(self._kinds.backbones)
 
     def backbones(self, group: str) -> tuple[str, ...]:
         """Name the backbones of a group as tables do, that of its newest run first."""
-        names = naming.names(self.kinds)
-        own = (kind for kind in self.kinds if kind.group == group)
-        return tuple(dict.fromkeys(names[kind.backbone_identity] for kind in own))
+        return self._kinds.backbones.get(group, ())
 
     @property
     def firsts(self) -> dict[str, tuple[str, ...]]:
         """Name the backbone that each group opens with: that of its newest run."""
-        return {group: self.backbones(group)[:1] for group in self.groups}
+        return {group: own[:1] for group, own in self._kinds.backbones.items()}
 
     def completed(self, view: View) -> View:
         """Fill in the group and the backbone of the newest run; a store without runs has none."""
@@ -82,13 +144,32 @@ class Opened:
         Raises:
             ResultsError: There is no such group or backbone; it names the nearest.
         """
+        kept, key = self.source.kept.runs, (view.group, view.backbones)
+        return kept.get(key, lambda: self.stamp(view), lambda: self._runs(view))
+
+    def _runs(self, view: View) -> list[Run]:
         names = [view.group], (), view.backbones
-        found = self.store.runs(**narrowed(self.kinds, *names))
-        return select(self._shown(found), self.kinds, *names)
+        stored = self.store.runs(**narrowed(self.kinds, *names))
+        # A backbone may be new since the kinds were read; then the next page has it.
+        known = [run for run in stored if run.backbone_identity in self._kinds.names]
+        return select(sharing(self._shown(known)), self.kinds, *names)
+
+    def stamp(self, view: View) -> Any:
+        """Tell what changes whenever `runs` would give others.
+
+        Raises:
+            ResultsError: There is no such group or backbone; it names the nearest.
+        """
+        filters = narrowed(self.kinds, [view.group], (), view.backbones)
+        return self.store.changed(**filters), self._kinds.names
 
     def history(self) -> list[Run]:
         """List every attempt, newest first."""
         return self._shown(self.store.runs())
+
+    def attempts(self, first: int, most: int, status: Status | None) -> list[Run]:
+        """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
+        return self._shown(self.store.page(first, most, status))
 
     def _shown(self, runs: Sequence[Run]) -> list[Run]:
         return list(map(self.source.public.listed, self.source.marked(runs)))

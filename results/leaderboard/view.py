@@ -15,6 +15,9 @@ Against = Literal["parameters", "time", "memory", "size"]
 
 Chart = Literal["trade-off", "scale", "training"]
 
+DIGITS = 9
+"""The most of the number of a page."""
+
 SEVERAL = ("backbones", "methods", "columns")
 """Fields that an address may give more than once."""
 
@@ -41,6 +44,8 @@ class View:
     """A column, or one of `rows.FACTS`; empty for the first average, the best first."""
     reverse: bool = False
     search: str = ""
+    page: int = 1
+    """Of its tables; 0 for all of them on one page, as files have them."""
 
     def to_query(self) -> str:
         """Write the view as the query of an address, without what is empty.
@@ -54,7 +59,7 @@ class View:
         """List name and value of what is not empty."""
         default = View()
         return [
-            (field.name, "1" if one is True else one)
+            (field.name, "1" if one is True else str(one))
             for field in fields(self)
             if (value := getattr(self, field.name)) != getattr(default, field.name)
             for one in (value if isinstance(value, tuple) else (value,))
@@ -137,7 +142,7 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     """Read the view of an address; names that are no field of it are ignored.
 
     Raises:
-        WrongView: There is no such policy of recipes.
+        WrongView: There is no such policy of recipes, or a page is not a number.
 
     >>> from_query([("group", "math"), ("columns", "a"), ("columns", "b"), ("x", "2")]).to_query()
     'group=math&columns=a&columns=b'
@@ -150,6 +155,7 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     policy = _last(found, "recipes") or "shared"
     meant = policy if policy in policies else nearest(policy, policies)
     several = {name: tuple(dict.fromkeys(found.get(name, ()))) for name in SEVERAL}
+    page = _last(found, "page") or "1"
     view = View(
         **several,
         group=_last(found, "group"),
@@ -160,10 +166,17 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
         sort=_last(found, "sort"),
         reverse=_last(found, "reverse") in ("1", "true"),
         search=_last(found, "search"),
+        page=int(page) if _is_number(page) else 1,
     )
     if policy not in policies:
         raise WrongView(unknown(NAMES["recipes"], policy, policies), view)
+    if not _is_number(page):
+        raise WrongView(f"{page[:20]!r} is not a page: please give a number.", view)
     return view
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= DIGITS
 
 
 def _last(found: Mapping[str, Sequence[str]], name: str) -> str:

@@ -1,6 +1,7 @@
 """Kinds of runs in the store: what the names of a user select by, without reading the runs."""
 
 import json
+import time
 from collections.abc import Collection
 from dataclasses import asdict
 from hashlib import sha256
@@ -17,8 +18,24 @@ def keep(connection: Connection, kind: Kind) -> str:
     table, fields = schema.kinds, asdict(kind)
     key = sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
     if connection.scalar(sa.select(table.c.kind).where(table.c.kind == key)) is None:
-        connection.execute(sa.insert(table), fields | {"kind": key})
+        connection.execute(sa.insert(table), fields | {"kind": key, "changed": 0})
     return key
+
+
+def touch(connection: Connection, attempt: int | None = None) -> None:
+    """Note that an attempt was written; without one, that any may read differently."""
+    kinds, runs = schema.kinds, schema.runs
+    of_attempt = sa.select(runs.c.kind).where(runs.c.attempt == attempt)
+    written = [] if attempt is None else [kinds.c.kind.in_(of_attempt)]
+    # A clock may be set back, but a change is never as old as one before.
+    now = max(time.time_ns() // 1000, changed(connection, []) + 1)
+    connection.execute(sa.update(kinds).where(*written).values(changed=now))
+
+
+def changed(connection: Connection, conditions: Collection[ColumnElement[bool]]) -> int:
+    """Tell when a run of the kinds that meet all conditions was last written."""
+    newest = sa.select(sa.func.max(schema.kinds.c.changed)).where(*conditions)
+    return connection.scalar(newest) or 0
 
 
 def read(connection: Connection) -> list[Kind]:
@@ -34,16 +51,23 @@ def are(
     groups: Collection[str], methods: Collection[str], backbones: Collection[str]
 ) -> list[ColumnElement[bool]]:
     """Require the kinds of runs to pass all filters; an empty filter passes all."""
-    columns = schema.kinds.c
-    chosen = {columns.group: groups, columns.method: methods, columns.backbone: backbones}
-    conditions = [column.in_(names) for column, names in chosen.items() if names]
+    conditions = passing(groups, methods, backbones)
     if not conditions:
         return []
-    return [schema.runs.c.kind.in_(sa.select(columns.kind).where(*conditions))]
+    return [schema.runs.c.kind.in_(sa.select(schema.kinds.c.kind).where(*conditions))]
+
+
+def passing(
+    groups: Collection[str], methods: Collection[str], backbones: Collection[str]
+) -> list[ColumnElement[bool]]:
+    """Require kinds to pass all filters; an empty filter passes all."""
+    columns = schema.kinds.c
+    chosen = {columns.group: groups, columns.method: methods, columns.backbone: backbones}
+    return [column.in_(names) for column, names in chosen.items() if names]
 
 
 def _kind(row: Row[tuple[object, ...]]) -> Kind:
     fields = row._asdict()
-    del fields["kind"]
+    del fields["kind"], fields["changed"]
     tuples = {name: tuple(fields[name]) for name in ("backbone_identity", "benchmarks")}
     return Kind(**(fields | tuples))

@@ -67,7 +67,7 @@ runs = sa.Table(
     Column("kind", sa.String(16), nullable=False),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
     sa.Index("runs_by_kind", "kind", "started"),
-    sa.Index("runs_by_status", "status", "run_id"),
+    sa.Index("runs_by_status", "status", "started", "attempt", "run_id"),
     sa.Index("runs_by_start", "started", "attempt", "run_id"),
 )
 
@@ -81,8 +81,10 @@ kinds = sa.Table(
     Column("backbone_place", sa.Text, nullable=False),
     Column("backbone_identity", sa.JSON, nullable=False),
     Column("benchmarks", sa.JSON, nullable=False),
+    Column("changed", sa.BigInteger, nullable=False),
 )
-"""What names select runs by; `kind` is the hash of the rest."""
+"""What names select runs by; `kind` is the hash of the rest but `changed`: when a run of the kind
+was last written, in microseconds since 1970, and always later than any change before."""
 
 scores = sa.Table(
     "scores",

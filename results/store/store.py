@@ -35,13 +35,39 @@ class Reader:
         prefix: str = "",
     ) -> list[Run]:
         """List every attempt that passes all filters, newest first; an empty filter passes all."""
-        conditions = kinds.are(groups, methods, backbones)
-        if status:
-            conditions.append(schema.runs.c.status == status)
+        conditions = [*kinds.are(groups, methods, backbones), *_ended(status)]
         if prefix:
             conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
             return _runs(connection, conditions)
+
+    def page(self, first: int, most: int, status: Status | None = None) -> list[Run]:
+        """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
+        with self._database.transaction() as connection:
+            return _runs(connection, _ended(status), first, most)
+
+    def counts(self) -> dict[Status, int]:
+        """Count the attempts by how they ended."""
+        status = schema.runs.c.status
+        counted = sa.select(status, sa.func.count()).group_by(status)
+        with self._database.transaction() as connection:
+            return {row[0]: row[1] for row in connection.execute(counted)}
+
+    def changed(
+        self,
+        *,
+        groups: Collection[str] = (),
+        methods: Collection[str] = (),
+        backbones: Collection[str] = (),
+    ) -> int:
+        """Tell when an attempt that passes all filters was last added or given other scores.
+
+        In microseconds since 1970, and another number after each change; 0 for what was written
+        before that was kept. Whoever asks before reading may take what is read for good until the
+        number changes.
+        """
+        with self._database.transaction() as connection:
+            return kinds.changed(connection, kinds.passing(groups, methods, backbones))
 
     def run(self, prefix: str) -> Run:
         """Find the newest attempt at the one run whose id starts with `prefix`."""
@@ -127,6 +153,7 @@ class Store(Reader):
                 _complete(connection, attempt, run)
             if judged:
                 verdicts.replace(connection, attempt, judged)
+            kinds.touch(connection, attempt)
 
     def replace_scores(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Give the stored attempt of `run` its scores, its flags and these verdicts.
@@ -143,6 +170,7 @@ class Store(Reader):
             connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
             _add_scores(connection, attempt, run.scores)
             verdicts.replace(connection, attempt, judged)
+            kinds.touch(connection, attempt)
 
     def _no_attempt(self, run: Run) -> str:
         return (
@@ -187,10 +215,20 @@ def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -
         connection.execute(sa.insert(schema.scores), rows)
 
 
-def _runs(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[Run]:
-    wanted = sa.select(schema.runs).where(*conditions)
-    newest_first = wanted.order_by(schema.runs.c.started.desc(), schema.runs.c.attempt.desc())
-    scores = _scores(connection, wanted.with_only_columns(schema.runs.c.attempt))
+def _ended(status: Status | None) -> list[ColumnElement[bool]]:
+    return [schema.runs.c.status == status] if status else []
+
+
+def _runs(
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    first: int | None = None,
+    most: int | None = None,
+) -> list[Run]:
+    runs = schema.runs.c
+    wanted = sa.select(schema.runs).where(*conditions).offset(first).limit(most)
+    newest_first = wanted.order_by(runs.started.desc(), runs.attempt.desc())
+    scores = _scores(connection, newest_first.with_only_columns(runs.attempt))
     return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first).all()]
 
 

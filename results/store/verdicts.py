@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
 
 from results.record import Run, Verdicts
-from results.store import schema
+from results.store import kinds, schema
 
 AT_ONCE = 10_000
 """Runs in one query: databases take no more than some ten thousand values."""
@@ -33,6 +33,7 @@ def _keep_clusters(connection: Connection, rows: str, clusters: Collection[int])
     table = schema.clusters
     if connection.scalar(sa.select(table.c.rows).where(table.c.rows == rows)) is None:
         connection.execute(sa.insert(table), {"rows": rows, "clusters": clusters})
+        kinds.touch(connection)  # runs of other kinds may have the same rows
 
 
 def read(connection: Connection, runs: Iterable[Run]) -> ByRun:

@@ -110,7 +110,7 @@ class Files(Links):
 
     def rank(self, view: View) -> str:
         """Give the address of a view: a file for what it reads, a query for what it shows of it."""
-        shown = replace(view, group="", backbones=(), recipes="shared", published="")
+        shown = replace(view, group="", backbones=(), recipes="shared", published="", page=1)
         paper = f"-{slug(view.published)}" if view.published else ""
         path = f"rank/{_chosen(view)}{paper}.html"
         return self._up(path) + _query(shown.to_query())

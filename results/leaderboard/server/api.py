@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import FastAPI, Query, Request
+from fastapi.responses import Response
 from pydantic import TypeAdapter
 
 from results.analysis.items import Kind
@@ -18,6 +19,8 @@ from results.record import Status
 SCHEMA = "/api/openapi.json"
 
 Page = Annotated[int, Query(ge=1, le=10**6)]
+
+RANKING = TypeAdapter(RankPage)
 
 FIELDS = [
     {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
@@ -41,11 +44,18 @@ REFUSED: Any = {
 
 def add_api(made: FastAPI, source: Source) -> None:
     """Add the values of `source`."""
+    extra = {"parameters": FIELDS}
 
-    @made.get("/api/rank", responses=REFUSED, openapi_extra={"parameters": FIELDS})
-    def ranking(request: Request) -> RankPage:
+    @made.get("/api/rank", response_model=RankPage, responses=REFUSED, openapi_extra=extra)
+    def ranking(request: Request) -> Response:
         """Give a view of the ranking, by the query that the address of its page has."""
-        return rank_page(source.open(), from_query(request.query_params.multi_items()))
+        view, opened = from_query(request.query_params.multi_items()), source.open()
+
+        def written() -> bytes:
+            return RANKING.dump_json(rank_page(opened, view))
+
+        written_before = source.kept.pages.get(("api", view), opened.store.changed, written)
+        return Response(written_before, media_type="application/json")
 
     @made.get("/api/runs", responses=REFUSED)
     def attempts(status: Status | None = None, page: Page = 1) -> HistoryPage:

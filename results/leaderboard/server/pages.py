@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from results.analysis.items import Kind
@@ -16,10 +16,20 @@ from results.leaderboard.values.history import history_page
 from results.leaderboard.values.items import answers
 from results.leaderboard.values.rank import rank_page
 from results.leaderboard.values.run import run_page
-from results.leaderboard.view import from_query
+from results.leaderboard.view import View, from_query
 from results.record import Status
 
 LINKS = Served()
+
+
+def ranking(source: Source, view: View) -> bytes:
+    """Write a view of the ranking, unless it was written before and nothing changed since."""
+    opened = source.open()
+
+    def written() -> bytes:
+        return pages.rank(rank_page(opened, view), LINKS, opened.firsts).encode()
+
+    return source.kept.pages.get(("page", view), opened.store.changed, written)
 
 
 def add_pages(made: FastAPI, source: Source) -> None:
@@ -28,10 +38,9 @@ def add_pages(made: FastAPI, source: Source) -> None:
     show: dict[str, Any] = {"response_class": HTMLResponse, "include_in_schema": False}
 
     @made.get("/", **show)
-    def rank(request: Request) -> str:
-        opened = source.open()
+    def rank(request: Request) -> Response:
         view = from_query(request.query_params.multi_items())
-        return pages.rank(rank_page(opened, view), LINKS, opened.firsts)
+        return HTMLResponse(ranking(source, view))
 
     @made.get("/runs", **show)
     def runs(status: Status | None = None, page: Page = 1) -> str:

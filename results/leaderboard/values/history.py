@@ -1,8 +1,8 @@
 """Runs over time, what failed and why: as values that the page and the API share."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
 from results.analysis.history import Entry, history
 from results.leaderboard.source import Opened
@@ -50,20 +50,16 @@ class HistoryPage:
 
 def history_page(opened: Opened, status: Status | None = None, page: int = 1) -> HistoryPage:
     """Make the values of a page of attempts; a page after the last is empty."""
-    entries = history(opened.history())
-    return pages_of(entries, status, page)
-
-
-def pages_of(entries: Sequence[Entry], status: Status | None, page: int) -> HistoryPage:
-    """Make the values of one page of the entries of a history."""
-    shown = [entry for entry in entries if status in (None, entry.status)]
-    statuses: tuple[Status, ...] = ("finished", "diverged", "failed")
+    counted = opened.store.counts()
+    counts = {one: counted.get(one, 0) for one in get_args(Status)}
+    shown = counts[status] if status else sum(counts.values())
+    runs = opened.attempts((page - 1) * PAGE, PAGE, status)
     return HistoryPage(
         status=status,
         page=page,
-        pages=max(1, -(-len(shown) // PAGE)),
-        counts={one: sum(entry.status == one for entry in entries) for one in statuses},
-        attempts=tuple(map(_attempt, shown[(page - 1) * PAGE : page * PAGE])),
+        pages=max(1, -(-shown // PAGE)),
+        counts=counts,
+        attempts=tuple(map(_attempt, history(runs, opened.kinds))),
     )
 
 

@@ -12,7 +12,7 @@ from results.leaderboard.values import badges
 from results.leaderboard.values.badges import Badge, Meaning
 from results.leaderboard.values.printed import PaperChoice, offered, printed
 from results.leaderboard.values.rows import FACTS, BlockValue, Rows
-from results.leaderboard.values.tables import found, passes
+from results.leaderboard.values.tables import divided, found, passes
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View, check
 from results.record import Run
@@ -78,6 +78,10 @@ class RankPage:
     titles: Mapping[str, str]
     """What papers call groups, benchmarks and methods, where that is known."""
     tables: tuple[TableValue, ...]
+    """Those of one page."""
+    pages: int
+    passing: int
+    """Tables on all pages."""
     tables_of: int
     """Tables before some were hidden by protocol and era."""
 
@@ -89,7 +93,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         WrongView: It names what there is not.
     """
     if not opened.groups:
-        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 0)
+        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 1, 0, 0)
     view = opened.completed(asked)
     check(View(view.group), {"group": opened.groups})
     check(View(view.group, view.backbones), {"backbones": opened.backbones(view.group)})
@@ -105,11 +109,20 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         papers=offered(made.tables),
         titles=titles(opened, made),
         tables=(),
+        pages=1,
+        passing=0,
         tables_of=len(made.tables),
     )
     check(view, _known(opened, page))
-    shown = (table for table in made.tables if passes(table, view))
-    return replace(page, tables=tuple(_table(table, page, made.runs) for table in shown))
+    passing = [table for table in made.tables if passes(table, view)]
+    divided_so = divided(passing) if view.page else [passing]
+    shown = divided_so[max(view.page - 1, 0) :][:1]
+    return replace(
+        page,
+        tables=tuple(_table(table, page, made.runs) for tables in shown for table in tables),
+        pages=len(divided_so),
+        passing=len(passing),
+    )
 
 
 def _known(opened: Opened, page: RankPage) -> dict[str, Collection[str]]:

@@ -1,6 +1,6 @@
 """The tables that a view looks at, before it hides any of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from results.analysis.table import Table, tables
@@ -11,6 +11,9 @@ from results.record import Run
 from results.reports.sheets.printing import Printing
 from results.reports.sheets.shown import without_idle_averages
 
+CELLS = 200
+"""A page takes on tables until it has so many cells: each brings about 1.5 kB."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -20,14 +23,26 @@ class Found:
     runs: Mapping[str, Run]
     """The newest attempt at each run, by id."""
 
+    def __len__(self) -> int:
+        """Count the runs."""
+        return len(self.runs)
+
 
 def found(opened: Opened, view: View) -> Found:
-    """Make the tables of a view that is completed.
+    """Make the tables of a view that is completed, or give those that were made before.
 
     Raises:
         ResultsError: There is no such group or backbone.
     """
-    runs = opened.runs(view) if view.group else []
+    if not view.group:
+        return Found((), {})
+    kept, key = opened.source.kept.tables, (view.group, view.backbones, view.recipes)
+    made: Found = kept.get(key, lambda: opened.stamp(view), lambda: _made(opened, view))
+    return made
+
+
+def _made(opened: Opened, view: View) -> Found:
+    runs = opened.runs(view)
     made = tables(
         runs,
         clean=any(map(in_training, ([run] for run in runs))),
@@ -39,6 +54,24 @@ def found(opened: Opened, view: View) -> Found:
         tables=tuple(without_idle_averages(table, Printing()) for table in made),
         runs={run.run_id: run for run in reversed(runs)},
     )
+
+
+def divided(tables: Iterable[Table]) -> list[list[Table]]:
+    """Divide tables among pages; there is always a first one.
+
+    >>> divided([])
+    [[]]
+    """
+    pages: list[list[Table]] = [[]]
+    for table in tables:
+        if sum(map(_cells, pages[-1])) >= CELLS:
+            pages.append([])
+        pages[-1].append(table)
+    return pages
+
+
+def _cells(table: Table) -> int:
+    return sum(len(row.cells) for block in table.blocks for row in block.rows)
 
 
 def passes(table: Table, view: View) -> bool:

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from results.errors import ResultsError
-from results.record import POOLED, Run, Score
-from results.store import Reader, Store
+from results.record import POOLED, Run, Score, Status, Verdicts
+from results.store import Reader, Store, database, schema
 
 Make = Callable[..., Run]
 
@@ -192,6 +195,72 @@ def test_kinds_are_listed_once_the_newest_first(place: str, make: Make) -> None:
         ("lora", "qa"),
     ]
     assert Reader(place).kinds()[0] == make("lora").kind
+
+
+def test_every_change_of_a_run_tells_readers_of_its_kind_and_of_no_other(
+    place: str, make: Make
+) -> None:
+    store, first, other = Store(place), make(), make("dypam", group="qa")
+    reader = Reader(place)
+    assert reader.changed() == 0
+    seen = {0}
+    for change in (
+        lambda: store.add(other),
+        lambda: store.add(first),
+        lambda: store.add(make(seed=2)),
+        lambda: store.replace_scores(replace(first, scores=())),
+        lambda: store.add(first, [Verdicts("gsm8k", "rows", 1, b"\x80", None)]),
+    ):
+        qa = reader.changed(groups=["qa"])
+        change()
+        assert reader.changed() not in seen
+        seen.add(reader.changed())
+    assert reader.changed(groups=["qa"]) == qa < reader.changed(groups=["math"])
+    assert reader.changed(groups=["math"]) == reader.changed(methods=["lora"]) == max(seen)
+
+
+def test_who_learns_which_rows_share_a_prompt_tells_readers_of_all_runs_of_these_rows(
+    place: str, make: Make
+) -> None:
+    store, bits = Store(place), Verdicts("gsm8k", "rows", 2, b"\x80", None)
+    store.add(make("dypam", group="qa"), [bits])
+    before = store.changed(groups=["qa"])
+    store.add(make(), [replace(bits, clusters=(0, 0))])
+    assert store.changed(groups=["qa"]) > before
+
+
+def test_a_change_is_later_than_those_before_even_if_the_clock_was_set_back(
+    place: str, make: Make
+) -> None:
+    store, later = Store(place), 2**60
+    store.add(make())
+    with database.to_write(place).transaction() as connection:
+        connection.execute(sa.update(schema.kinds).values(changed=later))
+    store.add(make("dypam"))
+    assert store.changed() > later
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.sampled_from([None, "finished", "failed"]))
+@settings(max_examples=25, deadline=None)
+def test_a_page_of_runs_is_a_part_of_all_runs(
+    ten: str, first: int, most: int, status: Status | None
+) -> None:
+    reader = Reader(ten)
+    every = reader.runs(status=status)
+    assert reader.page(first, most, status) == every[first:][:most]
+    counts: dict[Status, int] = {"finished": 7, "failed": 3}
+    assert reader.counts() == counts
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory: pytest.TempPathFactory, make: Make) -> str:
+    """Make a store of ten attempts, of which every fourth failed."""
+    place = str(tmp_path_factory.mktemp("ten") / "harness.db")
+    store = Store(place)
+    for minute in range(10):
+        status = "finished" if minute % 4 else "failed"
+        store.add(make(seed=minute, minute=minute % 3, status=status))
+    return place
 
 
 def test_a_percent_sign_is_no_wildcard(place: str, make: Make) -> None:
