@@ -61,7 +61,8 @@ def table(
     margin: options.Margin = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
-    from harness.commands import audit, tables
+    from harness.commands import audit, testing
+    from harness.commands.table import table as command
     from results.reports.sheets.printing import Printing
 
     printing = Printing(
@@ -75,7 +76,7 @@ def table(
         published=audit.paper(published),
         command=options.given(context),
     )
-    text = tables.table(
+    text = command(
         store,
         tasks,
         "json" if as_json else format,
@@ -85,7 +86,7 @@ def table(
         clean=clean,
         own_recipes=own_recipes,
         choose=choose,
-        testing=tables.asked(test, correction, against, one_sided, margin),
+        testing=testing.asked(test, correction, against, one_sided, margin),
     )
     typer.echo(text)
 
@@ -108,17 +109,18 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare two methods, also on two backbones or under two protocols: differences and tests."""
-    from harness.commands import tables
+    from harness.commands import compare as command
+    from harness.commands import testing
 
-    report = tables.compare(
+    report = command.compare(
         store,
         tasks,
         (first, second or first),
         own_recipes=own_recipes,
-        testing=tables.asked(
+        testing=testing.asked(
             test, against=first if one_sided else "", one_sided=one_sided, margin=margin
         ),
-        across=tables.across(backbones, protocols),
+        across=command.across(backbones, protocols),
     )
     options.show(report, as_json)
 
@@ -134,6 +136,6 @@ def plan(
     as_json: options.AsJson = False,
 ) -> None:
     """Say how many seeds or items a difference needs, from the spread of stored runs."""
-    from harness.commands import tables
+    from harness.commands import seeds
 
-    options.show(tables.plan(store, tasks, delta, methods), as_json)
+    options.show(seeds.plan(store, tasks, delta, methods), as_json)

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.commands.one_run import items
-from harness.commands.tables import marked
+from harness.commands.stored import marked
 from harness.plugins.titles import title
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
