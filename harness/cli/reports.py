@@ -14,6 +14,14 @@ Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups an
 def table(
     context: typer.Context,
     tasks: Group = None,
+    backbones: Annotated[str, typer.Option(help="Only runs on these, as tables name them.")] = "",
+    methods: Annotated[
+        str, typer.Option(help="Only the rows of these; ranks and tests stay among all.")
+    ] = "",
+    protocol: Annotated[str, typer.Option(help="Only tables of this protocol: paper/1.")] = "",
+    environment: Annotated[
+        str, typer.Option(help="Only tables of the environment whose id begins so.")
+    ] = "",
     format: Annotated[str, typer.Option(help="latex, markdown, html, csv or json.")] = "markdown",
     layout: Annotated[
         str,
@@ -63,10 +71,14 @@ def table(
     """Print the table of all finished runs: means, averages and tests."""
     from harness.commands import audit, testing
     from harness.commands.table import table as command
+    from results.analysis.runs.selection import split_names
     from results.reports.sheets.printing import Printing
 
     printing = Printing(
         columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
+        methods=tuple(split_names(methods)),
+        protocol=protocol,
+        environment=environment,
         spread=not no_sd,
         characters=None if wide else Printing.characters,
         width=width,
@@ -83,6 +95,7 @@ def table(
         printing,
         layout=layout,
         extractors=extractors,
+        backbones=split_names(backbones),
         clean=clean,
         own_recipes=own_recipes,
         choose=choose,

@@ -16,5 +16,5 @@ def history(
     costs: bool = False,
 ) -> Report:
     """List every run ever stored, newest first."""
-    entries = analysis.history(runs(store_place, tasks, method, backbone))
+    entries = analysis.history(runs(store_place, tasks, method, [backbone] if backbone else []))
     return Report(report.markdown(entries, wide=wide, costs=costs), entries)

@@ -25,15 +25,15 @@ def _earlier(run: Run) -> Iterator[str]:
 
 
 def runs(
-    store_place: str, tasks: str | None, method: str | None = None, backbone: str | None = None
+    store_place: str, tasks: str | None, method: str | None = None, backbones: Sequence[str] = ()
 ) -> list[Run]:
-    """List the runs of some groups and benchmarks, of a method and on a backbone, newest first.
+    """List the runs of groups and benchmarks, of a method and on backbones, newest first.
 
     Raises:
         ResultsError: A name is of no run; it gives the nearest.
     """
-    store, typed = Reader(store_place), _only(method and without_path(method))
-    names = list(map(without_path, split_names(tasks or ""))), typed, _only(backbone)
+    store, typed = Reader(store_place), [without_path(method)] if method else []
+    names = list(map(without_path, split_names(tasks or ""))), typed, backbones
     kinds = store.kinds()
     found = select(marked(store.runs(**narrowed(kinds, *names))), kinds, *names)
     if typed and not found:  # it may still be of runs of other tasks or backbones
@@ -48,7 +48,3 @@ def without_path(name: str) -> str:
     ('tanh_lora[r=4]', 'zoo', 'lora[r=4]')
     """
     return re.sub(r"^(?:[^:\[]*/)?([^/:\[]+)\.py(?=[:\[]|$)", r"\1", name)
-
-
-def _only(name: str | None) -> list[str]:
-    return [name] if name else []

@@ -13,6 +13,7 @@ from harness.plugins.titles import titles
 from results.analysis import extractors as extractor_analysis
 from results.analysis.table import Table, tables
 from results.analysis.testing.tests import DEFAULT, Testing
+from results.record import Run
 from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
 from results.reports.sheets.printing import Printing
@@ -25,6 +26,8 @@ CRITERIA = ("validation",)
 class Choices(TypedDict, total=False):
     """What tables compare."""
 
+    backbones: Sequence[str]
+    """Only runs on these; all without."""
     clean: bool
     """Also average over the test rows that are not in the training set."""
     own_recipes: bool
@@ -66,7 +69,7 @@ def table(
     else:
         found = of_finished(store_place, tasks, layout, **choices)
     if name in formats.FOR_PAPERS:
-        printing = replace(printing, titles=titles(found, runs(store_place, tasks)))
+        printing = replace(printing, titles=titles(found, _runs(store_place, tasks, choices)))
     return formats.render(found, name, printing, layout)
 
 
@@ -109,9 +112,13 @@ def _tables(
             choose=choose is not None,
             testing=replace(testing, against=testing.against or part.declared),
         )
-        for part in layouts.parts(layout, runs(store_place, tasks))
+        for part in layouts.parts(layout, _runs(store_place, tasks, choices))
     )
     return list(chain(*made))
+
+
+def _runs(store_place: str, tasks: str | None, choices: Choices) -> list[Run]:
+    return runs(store_place, tasks, backbones=choices.get("backbones", ()))
 
 
 def _of_extractors(
@@ -120,10 +127,12 @@ def _of_extractors(
     """Show how the scores of all finished runs depend on the extractor."""
     asked = any(choice for choice in choices.values() if choice != DEFAULT)
     besides = asked or printing.costs or printing.runs or printing.published
-    if besides or name not in ("markdown", "json"):
+    part = printing.methods or printing.protocol or printing.environment
+    if besides or part or name not in ("markdown", "json"):
         raise UserError(
             "--extractors supports markdown and json, and cannot be combined with --clean, "
-            "--own-recipes, --choose, --costs, --runs, --published or the choice of a test."
+            "--own-recipes, --choose, --costs, --runs, --published, --backbones, --methods, "
+            "--protocol, --environment or the choice of a test."
         )
     effects = extractor_analysis.extractor_effects(runs(store_place, tasks))
     if not effects:

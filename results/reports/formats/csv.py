@@ -57,7 +57,7 @@ def _lines(table: Table) -> Iterator[dict[str, Any]]:
     for block in table.blocks:
         for row in block.rows:
             for cell in row.cells:
-                yield _facts(table) | _who(block, row) | _what(cell)
+                yield _facts(table) | _who(block, row) | _what(cell) | _among(block)
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -87,6 +87,10 @@ def _who(block: Block, row: TableRow) -> dict[str, Any]:
         "notes": "; ".join(row.notes),
         "flags": "; ".join(unique(row.flags.values())),
     }
+
+
+def _among(block: Block) -> dict[str, Any]:
+    return {"ranked_among": len(block.rows) + len(block.hidden)}
 
 
 def _what(cell: Cell) -> dict[str, Any]:
