@@ -88,7 +88,8 @@ def test_latex_shows_a_hostile_name_as_text(name: str, make: Make, tmp_path: Pat
 @pytest.mark.parts
 def test_latex_prints_the_letters_that_it_does_not_spell_out(tmp_path: Path) -> None:
     shown = printed(escaped(" ".join(sorted(LETTERS))), tmp_path)
-    assert set(shown) >= LETTERS - {"…"}
+    # The text of a PDF has three points for an ellipsis, and no times sign without a map for it.
+    assert set(shown) >= LETTERS - set("…\u00d7")
 
 
 @pytest.mark.parts

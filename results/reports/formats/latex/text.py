@@ -94,7 +94,8 @@ def escaped(text: str) -> str:
 
 def cut(text: str, most: int = MOST_OF_NAME) -> str:
     """Leave out the end of a text that is too long for a table."""
-    lengths = accumulate(1 if one.isascii() else len("U+4E2D") for one in text[:most])
+    spelled = len("U+4E2D")
+    lengths = accumulate(1 if one.isascii() or one in LETTERS else spelled for one in text[:most])
     kept = sum(length <= most for length in lengths)
     return text if kept == len(text) else f"{text[:kept]}…"
 
