@@ -15,7 +15,7 @@ from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.history import pages_of
 from results.leaderboard.values.items import answers
-from results.leaderboard.values.rank import rank_page
+from results.leaderboard.values.rank import RankPage, rank_page, taken
 from results.leaderboard.values.run import RunPage, run_page
 from results.leaderboard.view import View
 from results.record import Status
@@ -65,9 +65,16 @@ def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
                 view = View(group=group, backbones=named, recipes=policy)
                 values = rank_page(opened, view)
                 yield TOP.rank(view), pages.rank(values, DEEP, firsts)
+                yield from _taken(opened, values)
                 for paper in values.papers:
-                    beside = replace(view, published=paper.name)
-                    yield TOP.rank(beside), pages.rank(rank_page(opened, beside), DEEP, firsts)
+                    beside = rank_page(opened, replace(view, published=paper.name))
+                    yield TOP.rank(beside.view), pages.rank(beside, DEEP, firsts)
+                    yield from _taken(opened, beside)
+
+
+def _taken(opened: Opened, page: RankPage) -> Iterator[tuple[str, str]]:
+    for one in page.takes:
+        yield TOP.take(page.view, one.form), taken(opened, page, one.form)
 
 
 def _histories(opened: Opened) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from results import names
 from results.reports.formats.latex.text import escaped
 from results.reports.sheets.sheet import labels
+from results.reports.visible import visible
 
 OTHERS = "others"
 """The last author, where more are not named."""
@@ -92,4 +93,4 @@ def _value(text: str) -> str:
 
 def _outside(text: str) -> str:
     """Write a text outside of entries, where an "@" begins one."""
-    return escaped(text).replace("@", " at ")
+    return " ".join(visible(text).split()).replace("@", " at ")

@@ -7,6 +7,7 @@ from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from results.analysis.items import Kind
+from results.leaderboard.values.take import FORMS
 from results.leaderboard.view import View
 from results.record import Status
 
@@ -28,6 +29,10 @@ class Links(ABC):
     @abstractmethod
     def rank(self, view: View) -> str:
         """Give the address of a view of the ranking."""
+
+    @abstractmethod
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows, in one of `FORMS`."""
 
     @abstractmethod
     def runs(self, status: Status | None = None, page: int = 1) -> str:
@@ -58,6 +63,10 @@ class Served(Links):
     def rank(self, view: View) -> str:
         """Give the address of a view of the ranking."""
         return f"/{_query(view.to_query())}"
+
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows."""
+        return f"/take/{form}{_query(view.to_query())}"
 
     def runs(self, status: Status | None = None, page: int = 1) -> str:
         """Give the address of a page of attempts."""
@@ -90,11 +99,15 @@ class Files(Links):
 
     def rank(self, view: View) -> str:
         """Give the address of a view: a file for what it reads, a query for what it shows of it."""
-        backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
         shown = replace(view, group="", backbones=(), recipes="shared", published="")
         paper = f"-{slug(view.published)}" if view.published else ""
-        path = f"rank/{slug(view.group)}/{slug(backbone)}-{view.recipes}{paper}.html"
+        path = f"rank/{slug(view.group)}/{_backbone(view)}-{view.recipes}{paper}.html"
         return self._up(path) + _query(shown.to_query())
+
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows, nothing hidden."""
+        whole = View(view.group, view.backbones, recipes=view.recipes, published=view.published)
+        return f"{self.rank(whole).removesuffix('html')}{FORMS[form].suffix}"
 
     def runs(self, status: Status | None = None, page: int = 1) -> str:
         """Give the address of a page of attempts."""
@@ -110,6 +123,20 @@ class Files(Links):
 
     def _up(self, path: str) -> str:
         return "../" * self.depth + path
+
+
+def file_name(view: View, form: str) -> str:
+    """Give the name under which a visitor keeps a file.
+
+    >>> file_name(View(group="math", backbones=("tiny",), recipes="own"), "latex")
+    'math-tiny-own.tex'
+    """
+    told = [slug(view.group), _backbone(view), view.recipes, slug(view.published)]
+    return f"{'-'.join(one for one in told if one not in ('', 'shared'))}.{FORMS[form].suffix}"
+
+
+def _backbone(view: View) -> str:
+    return slug("every backbone" if len(view.backbones) > 1 else "".join(view.backbones))
 
 
 def slug(name: str) -> str:

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.errors import add_errors
+from results.leaderboard.server.files import add_files
 from results.leaderboard.server.guard import add_guard
 from results.leaderboard.server.pages import add_pages
 from results.leaderboard.source import Source
@@ -37,6 +38,7 @@ def app(source: Source, hosts: tuple[str, ...] = LOCAL) -> FastAPI:
     made = FastAPI(title="peft-proving-ground", docs_url=None, redoc_url=None, openapi_url=SCHEMA)
     add_guard(made, hosts)
     add_pages(made, source)
+    add_files(made, source)
     add_api(made, source)
     add_errors(made, source)
     return made

@@ -1,6 +1,6 @@
 """The ranking: methods by benchmarks, as values that the page and the API share."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from results.analysis.columns import CLEAN_COLUMNS
@@ -13,6 +13,7 @@ from results.leaderboard.values.badges import Badge, Meaning
 from results.leaderboard.values.printed import PaperChoice, offered, printed
 from results.leaderboard.values.rows import FACTS, BlockValue, Rows
 from results.leaderboard.values.tables import found, passes
+from results.leaderboard.values.take import Take, part, takes, text
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View, check
 from results.record import Run
@@ -80,6 +81,8 @@ class RankPage:
     tables: tuple[TableValue, ...]
     tables_of: int
     """Tables before some were hidden by protocol and era."""
+    takes: tuple[Take, ...]
+    """What of it can be taken along."""
 
 
 def rank_page(opened: Opened, asked: View) -> RankPage:
@@ -89,7 +92,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         WrongView: It names what there is not.
     """
     if not opened.groups:
-        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 0)
+        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 0, ())
     view = opened.completed(asked)
     check(View(view.group), {"group": opened.groups})
     check(View(view.group, view.backbones), {"backbones": opened.backbones(view.group)})
@@ -106,10 +109,13 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         titles=titles(opened, made),
         tables=(),
         tables_of=len(made.tables),
+        takes=(),
     )
     check(view, _known(opened, page))
     shown = (table for table in made.tables if passes(table, view))
-    return replace(page, tables=tuple(_table(table, page, made.runs) for table in shown))
+    values = tuple(_table(table, page, made.runs) for table in shown)
+    own = part(made, view, _methods(values))
+    return replace(page, tables=values, takes=takes(opened, own))
 
 
 def _known(opened: Opened, page: RankPage) -> dict[str, Collection[str]]:
@@ -134,6 +140,20 @@ def _known(opened: Opened, page: RankPage) -> dict[str, Collection[str]]:
         "published": [paper.name for paper in page.papers],
         "sort": {*columns, *FACTS},
     }
+
+
+def taken(opened: Opened, page: RankPage, form: str) -> str:
+    """Write a page in one of the forms in which it can be taken along.
+
+    Raises:
+        ResultsError: There is no such form, or nothing to take.
+    """
+    made = found(opened, page.view)
+    return text(opened, part(made, page.view, _methods(page.tables)), form)
+
+
+def _methods(tables: Iterable[TableValue]) -> tuple[str, ...]:
+    return unique([row.method for row in block.rows] for one in tables for block in one.blocks)
 
 
 def _era(table: Table) -> str:

@@ -17,6 +17,10 @@ class Found:
     """All tables of a group on some backbones, under a policy of recipes."""
 
     tables: tuple[Table, ...]
+    whole: tuple[Table, ...]
+    """The same with averages that repeat a benchmark, as data have them."""
+    clean: bool
+    """Whether they average over the test rows that are not in the training set, too."""
     runs: Mapping[str, Run]
     """The newest attempt at each run, by id."""
 
@@ -28,15 +32,18 @@ def found(opened: Opened, view: View) -> Found:
         ResultsError: There is no such group or backbone.
     """
     runs = opened.runs(view) if view.group else []
+    clean = any(map(in_training, ([run] for run in runs)))
     made = tables(
         runs,
-        clean=any(map(in_training, ([run] for run in runs))),
+        clean=clean,
         own_recipes=view.recipes != "shared",
         choose=view.recipes == "validation",
         testing=opened.testing,
     )
     return Found(
         tables=tuple(without_idle_averages(table, Printing()) for table in made),
+        whole=tuple(made),
+        clean=clean,
         runs={run.run_id: run for run in reversed(runs)},
     )
 
