@@ -23,6 +23,9 @@ from results.reports.sheets.printing import Printing
 STORE = "harness.db"
 """Where commands look without `--store`."""
 
+LONGEST = 10_000
+"""Characters of a word in a command; no system takes many more than 30,000."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -85,11 +88,12 @@ class Part:
 
     @property
     def is_named(self) -> bool:
-        """Whether a command line can name it: no comma or control character in a name."""
+        """Whether a command line can name it: no comma or control character, nothing too long."""
         names = [*self.view.backbones], [*self.printing.methods]
         told = all(split_names(",".join(own)) == own for own in names)
         columns = [one.strip() for name in self.printing.columns for one in name.split(",")]
-        printable = all(word.isprintable() for word in self.command("latex"))
+        words = self.command("latex")
+        printable = all(word.isprintable() and len(word) <= LONGEST for word in words)
         return told and columns == [*self.printing.columns] and printable
 
 

@@ -26,6 +26,8 @@ Make = Callable[..., Run]
 SHELL = 'it\'s "a" $(id) `id` ;*?~\\n & é'
 METHODS = ("lora", "dypam", SHELL, "-x", "base")
 BACKBONES = ("tiny", "my tiny's")
+PRINTED = {"group": "printed", "published": "dypam"}
+"""A view with what a paper prints beside."""
 PROTOCOLS = ("paper/2", "chat/1")
 FOLDER = {"backbone": {"name": "own", "revision": "sha256:0123abc"}, "train": {"lr": 0.1}}
 
@@ -64,6 +66,9 @@ def place(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     store.add(
         make("lora", 1, {"svamp": 9}, group="alone", backbone="own", minute=9999, spec=FOLDER)
     )
+    for method in ("lora", "dypam"):
+        facts = {"group": "printed", "backbone": "Llama-3.2-3B", "marks": (), "minute": minute}
+        store.add(make(method, 1, {"gsm8k": 50, "aqua": 30}, **facts))
     return place
 
 
@@ -111,6 +116,8 @@ views = st.fixed_dictionaries(
 @example(view={"group": "math", "methods": [SHELL, "-x"]}, form="latex")
 @example(view={"group": "alone"}, form="latex")
 @example(view={"group": "alone"}, form="json")
+@example(view=PRINTED, form="json")
+@example(view=PRINTED | {"methods": ["lora"]}, form="latex")
 def test_the_command_of_a_view_prints_its_file(
     view: dict[str, Any], form: str, place: Path, served: TestClient, harness: Command
 ) -> None:
@@ -159,7 +166,7 @@ def test_the_papers_are_those_of_what_is_shown(served: TestClient) -> None:
     assert "own}" not in served.get("/take/bibtex?group=alone").text
 
 
-@pytest.mark.parametrize("name", ["a,b", "a\nb", "a\x00b", "\u202egnp", " a"])
+@pytest.mark.parametrize("name", ["a,b", "a\nb", "a\x00b", "\u202egnp", " a", "x" * 20_000])
 def test_what_no_command_line_can_name_has_no_command(
     name: str, make: Make, tmp_path: Path
 ) -> None:
