@@ -237,3 +237,11 @@ def test_a_build_has_the_same_files_beside_its_pages(place: Path, tmp_path: Path
         assert file.read_bytes() == served.content
     assert "The files hold all rows and columns" in page.read_text()
     assert json.loads((page.parent / "tiny-own.json").read_text())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_file_names_a_folder_a_host_or_a_user(
+    form: str, store: tuple[str, dict[str, Run]]
+) -> None:
+    text = client(store[0]).get(f"/take/{form}").text
+    assert not [private for private in ("quentin", "node7", "/home", store[0]) if private in text]
