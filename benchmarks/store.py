@@ -37,7 +37,8 @@ ON_MANY_ITEMS: tuple[Command, ...] = (
 MEASURED = """
 import contextlib, io, json, sys, time
 from harness.cli import main
-import harness.commands.one_run.show, harness.commands.tables, sqlalchemy.dialects.sqlite
+import harness.commands.one_run.show, sqlalchemy.dialects.sqlite
+import harness.commands.compare, harness.commands.history, harness.commands.table
 
 wall, cpu, told = time.perf_counter(), time.process_time(), io.StringIO()
 with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):

@@ -27,7 +27,7 @@ backward: the s_k lie in a corner (p, q) of S_dct, 199 x 200 with the default K_
 C_m^T (S_dct (C_n x)) takes p m + p q + q n multiplications a token, and H_m^T (B~ (H_n x)) takes
 K_wav besides its pairwise sums.
 
-Coarse-to-Fine Spectral Cascading for Parameter-Efficient LLM Adaptation (submitted to IJCAI 2026),
+Coarse-to-Fine Spectral Cascading for Parameter-Efficient LLM Adaptation, submitted to IJCAI 2026,
 section "Method" and appendix "CASCADE Configuration". What the paper leaves open, and the choice
 made:
 

@@ -18,8 +18,8 @@ where `key_bias_rows` is "query". A token's factor depends on that token alone, 
 can be cached. Because both dimensions of a pair share s, the modulation commutes with RoPE. It
 cannot be merged.
 
-Dynamic Positional Attention Modulation, KDD 2026, section 3, algorithm 1. What the paper leaves
-open, and the choice made:
+Dynamic Positional Attention Modulation for Parameter-Efficient Fine-Tuning of Large Language
+Models, KDD 2026, section 3, algorithm 1. What the paper leaves open, and the choice made:
 
 - One projection for queries and keys (eq. 6), or two: two, that of the keys sized to the key heads.
   Only so do the printed percentages and FLOPs (table 7 of the camera-ready) come out.

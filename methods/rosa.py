@@ -17,9 +17,9 @@ on that token alone, so enhanced keys can be cached. It cannot be merged.
 In training, dynamic layer selection updates half of the layers at a time: eq. 5 and 6, written in
 `training/layer_selection.py` because every method can take it (`lora[dls=true]`).
 
-RoSA: Enhancing Parameter-Efficient Fine-Tuning via RoPE-aware Selective Adaptation, AAAI 2026,
-arXiv 2511.21733. (Two other papers use the acronym: "robust adaptation" and "rotational sparse
-adaptation".) What the paper leaves open, and the choice made:
+RoSA: Enhancing Parameter-Efficient Fine-Tuning via RoPE-aware Selective Adaptation in Large
+Language Models, AAAI 2026, arXiv 2511.21733. (Two other papers use the acronym: "robust adaptation"
+and "rotational sparse adaptation".) What the paper leaves open, and the choice made:
 
 - W_GQA: the full matrix of eq. 3 fits none of the printed percentages; one of rank r fits all.
 - Before or after RoPE: before, where the section describes the selection; `post-rope` is after.

@@ -4,11 +4,12 @@ Question: Baking a cake: Mia breaks two eggs into a bowl of flour. Then Mia
 Ending1: pedals uphill. Ending2: stirs the dough. Ending3: signs it. Ending4: feeds the dog.
 Answer: the correct answer is ending2
 
-Zellers et al., 2019. HellaSwag: Can a Machine Really Finish Your Sentence? The file of LLM-Adapters
-was not at hand: its number of rows alone identifies it. The substitute has the same rows in the
-same order, but from row 3,244 on it lacks WikiHow's markup, such as `[step]`: scores are near but
-not the same. As both are called `hellaswag/test.json`, the published file is looked for below
-`dataset/` and the substitute below `qa/`.
+Zellers et al., 2019. HellaSwag: Can a Machine Really Finish Your Sentence?
+
+The file of LLM-Adapters was not at hand: its number of rows alone identifies it. The substitute has
+the same rows in the same order, but from row 3,244 on it lacks WikiHow's markup, such as `[step]`:
+scores are near but not the same. As both are called `hellaswag/test.json`, the published file is
+looked for below `dataset/` and the substitute below `qa/`.
 """
 
 from tasks.answers.choices import completions, must_be_offered

@@ -21,7 +21,7 @@ from typing import Any
 
 from harness import protocols
 from harness.commands import run as command
-from harness.commands import tables as stored
+from harness.commands import table as stored
 from harness.planning.request import Request
 from harness.plugins.titles import titles
 from harness.spec.spec import Products, Quantization

@@ -14,6 +14,14 @@ Group = Annotated[str | None, typer.Option("--tasks", help="Only these groups an
 def table(
     context: typer.Context,
     tasks: Group = None,
+    backbones: Annotated[str, typer.Option(help="Only runs on these, as tables name them.")] = "",
+    methods: Annotated[
+        str, typer.Option(help="Only the rows of these; ranks and tests stay among all.")
+    ] = "",
+    protocol: Annotated[str, typer.Option(help="Only tables of this protocol: paper/1.")] = "",
+    environment: Annotated[
+        str, typer.Option(help="Only tables of the environment whose id begins so.")
+    ] = "",
     format: Annotated[str, typer.Option(help="latex, markdown, html, csv or json.")] = "markdown",
     layout: Annotated[
         str,
@@ -61,11 +69,16 @@ def table(
     margin: options.Margin = None,
 ) -> None:
     """Print the table of all finished runs: means, averages and tests."""
-    from harness.commands import audit, tables
+    from harness.commands import audit, testing
+    from harness.commands.table import table as command
+    from results.analysis.runs.selection import split_names
     from results.reports.sheets.printing import Printing
 
     printing = Printing(
         columns=tuple(filter(None, map(str.strip, (columns or "").split(",")))),
+        methods=tuple(split_names(methods)),
+        protocol=protocol,
+        environment=environment,
         spread=not no_sd,
         characters=None if wide else Printing.characters,
         width=width,
@@ -75,17 +88,18 @@ def table(
         published=audit.paper(published),
         command=options.given(context),
     )
-    text = tables.table(
+    text = command(
         store,
         tasks,
         "json" if as_json else format,
         printing,
         layout=layout,
         extractors=extractors,
+        backbones=split_names(backbones),
         clean=clean,
         own_recipes=own_recipes,
         choose=choose,
-        testing=tables.asked(test, correction, against, one_sided, margin),
+        testing=testing.asked(test, correction, against, one_sided, margin),
     )
     typer.echo(text)
 
@@ -108,17 +122,18 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare two methods, also on two backbones or under two protocols: differences and tests."""
-    from harness.commands import tables
+    from harness.commands import compare as command
+    from harness.commands import testing
 
-    report = tables.compare(
+    report = command.compare(
         store,
         tasks,
         (first, second or first),
         own_recipes=own_recipes,
-        testing=tables.asked(
+        testing=testing.asked(
             test, against=first if one_sided else "", one_sided=one_sided, margin=margin
         ),
-        across=tables.across(backbones, protocols),
+        across=command.across(backbones, protocols),
     )
     options.show(report, as_json)
 
@@ -134,6 +149,6 @@ def plan(
     as_json: options.AsJson = False,
 ) -> None:
     """Say how many seeds or items a difference needs, from the spread of stored runs."""
-    from harness.commands import tables
+    from harness.commands import seeds
 
-    options.show(tables.plan(store, tasks, delta, methods), as_json)
+    options.show(seeds.plan(store, tasks, delta, methods), as_json)

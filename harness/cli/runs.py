@@ -137,9 +137,9 @@ def history(
     costs: options.Costs = False,
 ) -> None:
     """List every run ever stored, newest first."""
-    from harness.commands import tables
+    from harness.commands.history import history as command
 
-    found = tables.history(store, tasks, method, backbone, wide=wide, costs=costs)
+    found = command(store, tasks, method, backbone, wide=wide, costs=costs)
     options.show(found, as_json)
 
 

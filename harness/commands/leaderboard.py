@@ -3,8 +3,10 @@
 from functools import cache
 from pathlib import Path
 
+from harness.commands.audit import paper
 from harness.commands.one_run import items
-from harness.commands.tables import marked
+from harness.commands.stored import marked
+from harness.plugins.references import references
 from harness.plugins.titles import title
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
@@ -13,8 +15,9 @@ from results.leaderboard.source import Source
 
 def source(store_place: str, *, private: bool) -> Source:
     """Say what pages are made of; with `private`, they show folders and hosts too."""
-    # Titles are read from the files of plugins, which do not change while pages are made.
-    return Source(store_place, items.read, marked, Public(everything=private), cache(title))
+    # Titles and papers are read from files that do not change while pages are made.
+    public = Public(everything=private)
+    return Source(store_place, items.read, marked, public, cache(title), references, cache(paper))
 
 
 def build(store_place: str, out: Path, *, private: bool) -> str:

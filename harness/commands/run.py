@@ -9,7 +9,8 @@ from typing import Any
 
 from harness import plugins
 from harness.commands.report import counted
-from harness.commands.tables import compared, marked
+from harness.commands.stored import marked
+from harness.commands.table import compared
 from harness.planning.faults import Faults
 from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.parse import left_out

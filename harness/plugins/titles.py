@@ -17,12 +17,17 @@ def titles(tables: Iterable[Table], runs: Iterable[Run] = ()) -> dict[str, str]:
     """
     of_runs = [run.provenance.get("titles", {}) for run in runs]
     return dict(chain(*(one.items() for one in reversed(of_runs)))) | {
-        name: found for kind, name in dict.fromkeys(_names(tables)) if (found := title(kind, name))
+        name: found for kind, name in dict.fromkeys(names(tables)) if (found := title(kind, name))
     }
 
 
 def title(kind: plugins.Kind, name: str) -> str | None:
-    """Read the title that a plugin's file gives it: `method = Method(title="LoRA", ...)`.
+    """Read the title that a plugin's file gives it."""
+    return stated(kind, name, "title")
+
+
+def stated(kind: plugins.Kind, name: str, what: str) -> str | None:
+    """Read what a plugin's file says of itself: `method = Method(title="LoRA", ...)`.
 
     The module is not imported, since that of a method imports torch. None where there is no such
     line, no such plugin, or no file that can be read: a table needs no titles.
@@ -41,11 +46,12 @@ def title(kind: plugins.Kind, name: str) -> str | None:
         and ast.unparse(statement.targets[0]) == offered
         and isinstance(statement.value, ast.Call)
     )
-    given = (word.value for call in calls for word in call.keywords if word.arg == "title")
+    given = (word.value for call in calls for word in call.keywords if word.arg == what)
     return next((str(one.value) for one in given if isinstance(one, ast.Constant)), None)
 
 
-def _names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
+def names(tables: Iterable[Table]) -> Iterator[tuple[plugins.Kind, str]]:
+    """Name all that tables show, by its kind, more than once; what is no plugin too."""
     for table in tables:
         yield "groups", table.conditions.group
         yield from (("tasks", column) for column in table.columns)

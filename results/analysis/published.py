@@ -62,7 +62,10 @@ class PrintedRow:
 
 
 def rows(table: Table, paper: Paper | None) -> list[list[PrintedRow]]:
-    """Give for each block of a table what the paper prints of its backbone, in its order."""
+    """Give for each block of a table what the paper prints of its backbone, in its order.
+
+    Of a block with hidden rows, only the methods of the others.
+    """
     if paper is None:
         return [[] for _ in table.blocks]
     printed = _placed(paper)
@@ -75,6 +78,8 @@ def _rows(
     own = {_method(row, paper): place for place, row in enumerate(block.rows)}
     for method in dict.fromkeys(names.method(one.method) for one in printed.values()):
         found = _figures(table, block, method, printed)
+        if block.hidden and method not in own:
+            continue
         if first := next(filter(None, found), None):
             title = names.without_brackets(first.method)
             yield PrintedRow(title, block.backbone, found, own.get(method))

@@ -1,7 +1,7 @@
 """Comparison tables as values: the runs of one setting in one environment."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from results.analysis.columns import Columns, columns, unfinished
 from results.analysis.metrics import Metric, metric
@@ -55,6 +55,8 @@ class Block:
     rows: tuple[TableRow, ...]
     absent: tuple[str, ...] = ()
     """The methods that other backbones of the table have and this one does not."""
+    hidden: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
+    """The ranks, by label and column, of rows that are left out: ranks are among these too."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.curves import curves_page
 from results.leaderboard.values.history import history_page
 from results.leaderboard.values.items import answers
-from results.leaderboard.values.rank import rank_page
+from results.leaderboard.values.rank import RankPage, rank_page, taken
 from results.leaderboard.values.run import RunPage, run_page
 from results.leaderboard.values.scale import scale_page
 from results.leaderboard.values.tradeoffs import trade_off_page
@@ -64,9 +64,11 @@ def _ranks(opened: Opened) -> Iterator[tuple[str, str]]:
     for view in _views(opened):
         values = rank_page(opened, view)
         yield TOP.rank(view), pages.rank(values, DEEP, firsts)
+        yield from _taken(opened, values)
         for paper in values.papers:
-            beside = replace(view, published=paper.name)
-            yield TOP.rank(beside), pages.rank(rank_page(opened, beside), DEEP, firsts)
+            beside = rank_page(opened, replace(view, published=paper.name))
+            yield TOP.rank(beside.view), pages.rank(beside, DEEP, firsts)
+            yield from _taken(opened, beside)
 
 
 def _views(opened: Opened) -> Iterator[View]:
@@ -77,6 +79,11 @@ def _views(opened: Opened) -> Iterator[View]:
         for named in [(one,) for one in backbones] + every:
             for policy, _ in pages.POLICIES:
                 yield View(group=group, backbones=named, recipes=policy, page=0)
+
+
+def _taken(opened: Opened, page: RankPage) -> Iterator[tuple[str, str]]:
+    for one in page.takes:
+        yield TOP.take(page.view, one.form), taken(opened, page, one.form)
 
 
 def _charts(opened: Opened) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,16 @@ class Public:
             return [self.value(one, host) for one in value]
         return value
 
+    def store(self, place: str) -> str:
+        """Name a store in a command; empty where that would show a folder or a password.
+
+        >>> Public().store("runs.db"), Public().store("/home/ann/runs.db")
+        ('runs.db', '')
+        >>> Public(everything=True).store("postgresql://ann:secret@host/runs")
+        ''
+        """
+        return place if "://" not in place and self.text(place) == place else ""
+
     def kind(self, kind: Kind) -> Kind:
         """Leave out where the backbone lies; two of one name are told apart by their revision."""
         return kind if self.everything else replace(kind, backbone_place="")

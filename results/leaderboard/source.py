@@ -9,11 +9,14 @@ from typing import Any, Literal
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.selection import narrowed, select
+from results.analysis.table import Table
 from results.analysis.testing.tests import DEFAULT, Testing
+from results.audit.papers import Paper
 from results.leaderboard.cache import Cache
 from results.leaderboard.public import Public
 from results.leaderboard.view import View
 from results.record import Kind, Run, Status
+from results.reports.bibtex import Reference
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 
@@ -23,6 +26,10 @@ Items = Callable[[RunFolder, str], list[Item]]
 """Reads the items of a benchmark; raises if the run kept no answers to it."""
 Title = Callable[[Literal["groups", "tasks", "methods"], str], str | None]
 """Gives what papers call a group, a benchmark or a method; None where that is not known."""
+References = Callable[[Sequence[Table], Sequence[Run]], Sequence[Reference]]
+"""Gives the papers of what tables show."""
+PaperOf = Callable[[str], Paper | None]
+"""Gives what a paper prints, by its name; None without one."""
 
 
 MOST_RUNS = 15_000
@@ -90,6 +97,8 @@ class Source:
     marked: Marked
     public: Public
     title: Title = lambda kind, name: None
+    references: References = lambda tables, runs: ()
+    paper: PaperOf = lambda name: None
     kept: Kept = field(default_factory=Kept, compare=False)
 
     def open(self) -> "Opened":

@@ -55,6 +55,11 @@ class View:
         """
         return urlencode(self.pairs())
 
+    def shows(self, method: str, title: str) -> bool:
+        """Say whether it shows a method; what it hides changes nothing of the others."""
+        named = not self.methods or method in self.methods
+        return named and self.search.casefold() in f"{title}\n{method}".casefold()
+
     def pairs(self) -> list[tuple[str, str]]:
         """List name and value of what is not empty."""
         default = View()

@@ -132,6 +132,16 @@ def harness(versions: Sequence[str]) -> str:
     return f"Harness {'; '.join(versions)}." if versions else ""
 
 
+def part(table: Table) -> str:
+    """Say of how many rows some are printed; or nothing, if all are."""
+    told = [
+        f"{where}{len(block.rows)} of {len(block.rows) + len(block.hidden)} methods"
+        for where, block in _places(table)
+        if block.hidden
+    ]
+    return f"Printed: {'; '.join(told)}. Ranks and tests are among all." if told else ""
+
+
 def star(table: Table, *, brief: bool = False) -> str:
     """Explain the star; nothing if there is none."""
     rows = [row for block in table.blocks for row in block.rows]

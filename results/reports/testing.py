@@ -110,7 +110,12 @@ def _impossible(block: Block, made: Made) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for column in zip(*(row.cells for row in block.rows), strict=True):
         tests = [cell.test for cell in column if isinstance(cell.test, Test)]
-        for why in dict.fromkeys(_hopeless(test, len(tests), made) for test in tests):
+        # How many of the hidden rows are tested too is not known here.
+        why_not = (
+            impossible(test) if block.hidden else _hopeless(test, len(tests), made)
+            for test in tests
+        )
+        for why in dict.fromkeys(why_not):
             found.setdefault(why, []).append(column[0].column)
     for why, columns in found.items():
         if why:
@@ -135,7 +140,7 @@ def _ranks(block: Block, columns: Sequence[str]) -> Iterator[str]:
         if ranks := row.cells[place].ranks:
             found.setdefault(ranks, []).append(row.label)
     methods = sum(map(len, found.values()))
-    if methods < FEWEST:
+    if not methods or methods + len(block.hidden) < FEWEST:
         return
     sets = sorted(found, key=lambda one: (one.first, one.last))
     if methods > MANY:

@@ -7,6 +7,7 @@ from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from results.analysis.items import Kind
+from results.leaderboard.values.take import FORMS
 from results.leaderboard.view import Axes, Chart, View
 from results.record import Status
 
@@ -38,6 +39,9 @@ class Links(ABC):
     @abstractmethod
     def drawing(self, chart: Chart, view: View, axes: Axes, number: int) -> str:
         """Give the address of one of its charts, from 1, as a file that stands alone."""
+
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows, in one of `FORMS`."""
 
     @abstractmethod
     def runs(self, status: Status | None = None, page: int = 1) -> str:
@@ -79,6 +83,10 @@ class Served(Links):
         pairs = [*view.pairs(), *axes.pairs(), ("number", str(number))]
         return f"/charts/{chart}.svg{_query(urlencode(pairs))}"
 
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows."""
+        return f"/take/{form}{_query(view.to_query())}"
+
     def runs(self, status: Status | None = None, page: int = 1) -> str:
         """Give the address of a page of attempts."""
         return f"/runs{_paged(status, page, 'status')}"
@@ -115,6 +123,11 @@ class Files(Links):
         path = f"rank/{_chosen(view)}{paper}.html"
         return self._up(path) + _query(shown.to_query())
 
+    def take(self, view: View, form: str) -> str:
+        """Give the address of a file with what a view shows, nothing hidden."""
+        whole = View(view.group, view.backbones, recipes=view.recipes, published=view.published)
+        return f"{self.rank(whole).removesuffix('html')}{FORMS[form].suffix}"
+
     def charts(self, chart: Chart, view: View, axes: Axes = AXES) -> str:
         """Give the address of a page of charts; those of no group are of the newest run."""
         return self._up(f"{_charts(chart, view, axes)}.html")
@@ -137,6 +150,20 @@ class Files(Links):
 
     def _up(self, path: str) -> str:
         return "../" * self.depth + path
+
+
+def file_name(view: View, form: str) -> str:
+    """Give the name under which a visitor keeps a file.
+
+    >>> file_name(View(group="math", backbones=("tiny",), recipes="own"), "latex")
+    'math-tiny-own.tex'
+    """
+    told = [slug(view.group), _backbone(view), view.recipes, slug(view.published)]
+    return f"{'-'.join(one for one in told if one not in ('', 'shared'))}.{FORMS[form].suffix}"
+
+
+def _backbone(view: View) -> str:
+    return slug("every backbone" if len(view.backbones) > 1 else "".join(view.backbones))
 
 
 def slug(name: str) -> str:

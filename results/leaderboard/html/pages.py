@@ -5,12 +5,13 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from results.leaderboard.charts.drawings import losses
-from results.leaderboard.html.links import Links
+from results.leaderboard.html.links import Links, file_name
 from results.leaderboard.html.render import page
 from results.leaderboard.values.history import HistoryPage
 from results.leaderboard.values.items import ItemsPage
 from results.leaderboard.values.rank import RankPage
 from results.leaderboard.values.run import RunPage
+from results.leaderboard.values.take import FORMS
 from results.leaderboard.view import Recipes, View
 from results.reports.sheets.titles import method_title
 
@@ -35,6 +36,8 @@ def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> 
         policies=POLICIES,
         pairs=lambda names: [(name, values.titles.get(name, name)) for name in names],
         hidden=_hidden(view, links),
+        forms=FORMS,
+        named=file_name,
     )
 
 

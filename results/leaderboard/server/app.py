@@ -12,6 +12,7 @@ from results.leaderboard.server.ahead import make_ahead
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.charts import add_charts
 from results.leaderboard.server.errors import add_errors
+from results.leaderboard.server.files import add_files
 from results.leaderboard.server.guard import add_guard
 from results.leaderboard.server.pages import add_pages, ranking
 from results.leaderboard.source import Source
@@ -53,6 +54,7 @@ def app(source: Source, hosts: tuple[str, ...] = LOCAL) -> FastAPI:
     made = FastAPI(title="peft-proving-ground", docs_url=None, redoc_url=None, openapi_url=SCHEMA)
     add_guard(made, hosts)
     add_pages(made, source)
+    add_files(made, source)
     add_api(made, source)
     add_charts(made, source)
     add_errors(made, source)

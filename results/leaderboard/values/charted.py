@@ -170,9 +170,3 @@ def on_intervals(means: Mapping[str, Mean]) -> list[str]:
         if names := [name for name, of_several in none.items() if of_several == several]:
             told.append(f"No interval of {', '.join(names)}: {why}.")
     return told
-
-
-def wanted(view: View, method: str, title: str) -> bool:
-    """Say whether a view shows a method; what it hides changes nothing of the others."""
-    named = not view.methods or method in view.methods
-    return named and view.search.casefold() in f"{title}\n{method}".casefold()

@@ -18,7 +18,6 @@ from results.leaderboard.values.charted import (
     charted,
     choices,
     subject,
-    wanted,
 )
 from results.leaderboard.values.tables import found
 from results.leaderboard.view import View
@@ -135,7 +134,7 @@ class _Read:
     def curves(self, block: Block, view: View) -> Curves:
         every = [self._curve(row) for row in block.rows if row.trainable_percent != 0]
         ends = [point.mean for curve in every for point in curve.validation_loss]
-        shown = tuple(curve for curve in every if wanted(view, curve.method, curve.title))
+        shown = tuple(curve for curve in every if view.shows(curve.method, curve.title))
         return Curves(
             subject=subject(self.of, block),
             curves=shown,

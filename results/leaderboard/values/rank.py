@@ -12,7 +12,8 @@ from results.leaderboard.values import badges
 from results.leaderboard.values.badges import Badge, Meaning
 from results.leaderboard.values.printed import PaperChoice, offered, printed
 from results.leaderboard.values.rows import FACTS, BlockValue, Rows
-from results.leaderboard.values.tables import divided, found, passes
+from results.leaderboard.values.tables import Found, divided, found, passes
+from results.leaderboard.values.take import Take, part, takes, text
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View, check
 from results.record import Run
@@ -84,6 +85,8 @@ class RankPage:
     """Tables on all pages."""
     tables_of: int
     """Tables before some were hidden by protocol and era."""
+    takes: tuple[Take, ...]
+    """What of it can be taken along."""
 
 
 def rank_page(opened: Opened, asked: View) -> RankPage:
@@ -93,7 +96,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         WrongView: It names what there is not.
     """
     if not opened.groups:
-        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 1, 0, 0)
+        return RankPage(asked, (), (), (), (), (), (), (), {}, (), 1, 0, 0, ())
     view = opened.completed(asked)
     check(View(view.group), {"group": opened.groups})
     check(View(view.group, view.backbones), {"backbones": opened.backbones(view.group)})
@@ -112,6 +115,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         pages=1,
         passing=0,
         tables_of=len(made.tables),
+        takes=(),
     )
     check(view, _known(opened, page))
     passing = [table for table in made.tables if passes(table, view)]
@@ -122,6 +126,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         tables=tuple(_table(table, page, made.runs) for tables in shown for table in tables),
         pages=len(divided_so),
         passing=len(passing),
+        takes=takes(opened, part(made, view, _methods(made, page))),
     )
 
 
@@ -147,6 +152,28 @@ def _known(opened: Opened, page: RankPage) -> dict[str, Collection[str]]:
         "published": [paper.name for paper in page.papers],
         "sort": {*columns, *FACTS},
     }
+
+
+def taken(opened: Opened, page: RankPage, form: str) -> str:
+    """Write a page in one of the forms in which it can be taken along.
+
+    Raises:
+        ResultsError: There is no such form, or nothing to take.
+    """
+    made = found(opened, page.view)
+    return text(opened, part(made, page.view, _methods(made, page)), form)
+
+
+def _methods(made: Found, page: RankPage) -> tuple[str, ...]:
+    """List the methods that a page shows, on whatever page of its tables."""
+    labels = unique(
+        [row.label for row in block.rows]
+        for table in made.tables
+        if passes(table, page.view)
+        for block in table.blocks
+    )
+    titled = ((label, method_title(label, page.titles)) for label in labels)
+    return tuple(label for label, title in titled if page.view.shows(label, title))
 
 
 def _era(table: Table) -> str:

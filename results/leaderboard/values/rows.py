@@ -94,7 +94,7 @@ class Rows:
         ]
         cells = list(zip(*by_column, strict=True))
         rows = [self._row(block, *one) for one in zip(block.rows, cells, trained, strict=True)]
-        kept = [row for row in rows if self._is_wanted(row.method, row.title)]
+        kept = [row for row in rows if self.view.shows(row.method, row.title)]
         return BlockValue(
             backbone=block.backbone,
             rows=tuple(self._sorted(kept)),
@@ -106,10 +106,6 @@ class Rows:
     def _is_trained(self, row: TableRow) -> bool:
         runs = runs_of(row, self.runs)
         return not runs or is_trained(runs[0])
-
-    def _is_wanted(self, method: str, title: str) -> bool:
-        named = not self.view.methods or method in self.view.methods
-        return named and self.view.search.casefold() in f"{title}\n{method}".casefold()
 
     def _cell(self, cell: Cell) -> CellValue:
         return cell_value(self.of.metric, cell, self.runs, self.titles)
@@ -143,7 +139,7 @@ class Rows:
         )
 
     def _published(self, found: Published) -> Published:
-        rows = (one for one in found.rows if self._is_wanted(one.label or one.method, one.method))
+        rows = (one for one in found.rows if self.view.shows(one.label or one.method, one.method))
         return replace(found, rows=tuple(map(self._shown, rows)))
 
     def _shown(self, row: PublishedRow) -> PublishedRow:

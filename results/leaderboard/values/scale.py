@@ -19,7 +19,6 @@ from results.leaderboard.values.charted import (
     mean_of,
     on_intervals,
     subject,
-    wanted,
     why_missing,
 )
 from results.leaderboard.values.tables import found
@@ -117,7 +116,7 @@ def scale(of: Charted, runs: Mapping[str, Run], view: View) -> Scale:
     )
     titles = unique([row.label for row in block.rows] for block, _ in sized)
     every = _best_marked(table.metric, [_line(of, title, sized) for title in titles])
-    shown = tuple(one for one in every if one.points and wanted(view, one.method, one.title))
+    shown = tuple(one for one in every if one.points and view.shows(one.method, one.title))
     means = {
         f"{line.title} on {point.backbone}": point.score for line in every for point in line.points
     }

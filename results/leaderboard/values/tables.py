@@ -20,6 +20,10 @@ class Found:
     """All tables of a group on some backbones, under a policy of recipes."""
 
     tables: tuple[Table, ...]
+    whole: tuple[Table, ...]
+    """The same with averages that repeat a benchmark, as data have them."""
+    clean: bool
+    """Whether they average over the test rows that are not in the training set, too."""
     runs: Mapping[str, Run]
     """The newest attempt at each run, by id."""
 
@@ -35,7 +39,7 @@ def found(opened: Opened, view: View) -> Found:
         ResultsError: There is no such group or backbone.
     """
     if not view.group:
-        return Found((), {})
+        return Found((), (), clean=False, runs={})
     kept, key = opened.source.kept.tables, (view.group, view.backbones, view.recipes)
     made: Found = kept.get(key, lambda: opened.stamp(view), lambda: _made(opened, view))
     return made
@@ -43,15 +47,18 @@ def found(opened: Opened, view: View) -> Found:
 
 def _made(opened: Opened, view: View) -> Found:
     runs = opened.runs(view)
+    clean = any(map(in_training, ([run] for run in runs)))
     made = tables(
         runs,
-        clean=any(map(in_training, ([run] for run in runs))),
+        clean=clean,
         own_recipes=view.recipes != "shared",
         choose=view.recipes == "validation",
         testing=opened.testing,
     )
     return Found(
         tables=tuple(without_idle_averages(table, Printing()) for table in made),
+        whole=tuple(made),
+        clean=clean,
         runs={run.run_id: run for run in reversed(runs)},
     )
 

@@ -19,7 +19,6 @@ from results.leaderboard.values.charted import (
     mean_of,
     on_intervals,
     subject,
-    wanted,
     why_missing,
 )
 from results.leaderboard.values.tables import found
@@ -155,7 +154,7 @@ def trade_off(of: Charted, block: Block, against: Against, view: View) -> TradeO
     """Make the trade-off of one block of a table."""
     cost, metric = COSTS[against], of.table.metric
     every = _points(of, block, cost)
-    shown = tuple(point for point in every if wanted(view, point.method, point.title))
+    shown = tuple(point for point in every if view.shows(point.method, point.title))
     references = tuple(_references(of, block))
     means = {one.title: one.score for one in every}
     settings = _settings(shown)

@@ -1,9 +1,7 @@
 """One line per number, for a spreadsheet or a data frame; unrounded, shares in [0, 1]."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from io import StringIO
 from itertools import chain
 from typing import Any
 
@@ -15,19 +13,14 @@ from results.audit.papers import Paper
 from results.reports import prose
 from results.reports.sheets.printing import Printing
 from results.reports.sheets.sheet import Sheet, behind_sheets
+from results.reports.spreadsheet import comma_separated
 from results.statistics.test import Test, Undefined
 
 
 def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     """Write the tables of sheets as one CSV text, its first line naming the columns."""
     tables = behind_sheets(sheets)
-    lines = [*records(tables), *_published(tables, printing.published)]
-    text = StringIO()
-    if lines:
-        writer = csv.DictWriter(text, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-    return text.getvalue().rstrip("\n")
+    return comma_separated([*records(tables), *_published(tables, printing.published)])
 
 
 def records(tables: Sequence[Table]) -> list[dict[str, Any]]:
@@ -57,7 +50,7 @@ def _lines(table: Table) -> Iterator[dict[str, Any]]:
     for block in table.blocks:
         for row in block.rows:
             for cell in row.cells:
-                yield _facts(table) | _who(block, row) | _what(cell)
+                yield _facts(table) | _who(block, row) | _what(cell) | _among(block)
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -87,6 +80,10 @@ def _who(block: Block, row: TableRow) -> dict[str, Any]:
         "notes": "; ".join(row.notes),
         "flags": "; ".join(unique(row.flags.values())),
     }
+
+
+def _among(block: Block) -> dict[str, Any]:
+    return {"ranked_among": len(block.rows) + len(block.hidden)}
 
 
 def _what(cell: Cell) -> dict[str, Any]:

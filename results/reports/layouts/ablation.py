@@ -38,7 +38,16 @@ def _finished(method: str, runs: Sequence[Run]) -> bool:
 
 
 def sheets(tables: Sequence[Table], printing: Printing) -> list[Sheet]:
-    """Make a sheet of each table, whose rows are of one method."""
+    """Make a sheet of each table, whose rows are of one method.
+
+    Raises:
+        ResultsError: Only some methods are to be printed.
+    """
+    if printing.methods:
+        raise ResultsError(
+            "The layout `ablation` shows the differences to the method in full, which needs all "
+            "rows. Leave out --methods, or choose --layout main."
+        )
     arranged = main.sheets(tables, replace(printing, published=None))
     pairs = zip(arranged, tables, strict=True)
     return [_with_differences(sheet, table, printing) for sheet, table in pairs if table.blocks]

@@ -71,5 +71,5 @@ def _line(table: Table, block: Block, row: TableRow, printing: Printing) -> Line
 
 
 def slug(text: str) -> str:
-    """Write a name as the label of a table does."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    """Write a name, or the beginning of a long one, as the label of a table does."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:80].strip("-")

@@ -1,21 +1,18 @@
 """Items of runs as pages to read, as JSON lines and as CSV."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from io import StringIO
 from textwrap import indent
 from typing import Any
 
 from pydantic_core import to_json
 
 from results.analysis.items import Item, Pair
+from results.reports import spreadsheet
+from results.reports.visible import visible
 
 PAGE = 20
 """Items on a page, unless another number is asked for."""
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would run as a formula (OWASP, "CSV Injection")."""
 
 
 def pages(found: Sequence[Item | Pair], first: int = 0, size: int = PAGE) -> str:
@@ -51,26 +48,7 @@ def comma_separated(found: Sequence[Item | Pair]) -> str:
         else _cells(one)
         for one in found
     ]
-    text = StringIO()
-    # Benchmarks differ in their extractors: the columns are those of any.
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    # Every text in quotes: only then is a carriage return in it no end of the line.
-    writer = csv.DictWriter(
-        text, names, restval="", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
-    )
-    if rows:
-        writer.writeheader()
-        writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)
-    return text.getvalue().rstrip("\n")
-
-
-def harmless(cell: Any) -> Any:
-    """Keep a spreadsheet from running a text.
-
-    >>> harmless("=1+1"), harmless("-5"), harmless(-5), harmless("7")
-    ("'=1+1", "'-5", -5, '7')
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    return spreadsheet.comma_separated(rows)
 
 
 def _cells(item: Item, prefix: str = "") -> dict[str, Any]:
@@ -137,18 +115,3 @@ def _numbers(values: Mapping[str, float]) -> str:
 
 def _text(name: str, text: str) -> list[str]:
     return [f"{name}:", indent(visible(text), "    ")] if text else []
-
-
-def visible(text: str) -> str:
-    r"""Write control characters as escapes: an answer must not steer the reader's terminal.
-
-    >>> print(visible("7 \x1b[2J\n8"))
-    7 \x1b[2J
-    8
-    """
-    shown = (one if one.isprintable() or one == "\n" else _escaped(one) for one in text)
-    return "".join(shown)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()

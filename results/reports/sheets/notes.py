@@ -70,6 +70,8 @@ def _all(tables: Sequence[Table], command: str) -> Iterator[Note]:
     first = tables[0]
     marks = prose.marks(first.conditions)
     yield Note("data", marks, short=marks)
+    for text in unique([prose.part(table)] for table in tables):
+        yield Note("tests", text, short=text)
     for table in tables:
         if table.tests:
             # A test over folds compares methods: each fold is a training run.

@@ -15,6 +15,12 @@ class Printing:
 
     columns: tuple[str, ...] = ()
     """The only ones to show, in this order; all without any."""
+    methods: tuple[str, ...] = ()
+    """The only ones whose rows are shown, by their labels; all without any."""
+    protocol: str = ""
+    """The only one whose tables are shown; all without one."""
+    environment: str = ""
+    """The first digits of the id of the only one whose tables are shown."""
     spread: bool = True
     """Whether means are printed with their SD."""
     characters: int | None = 100

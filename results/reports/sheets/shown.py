@@ -1,32 +1,14 @@
-"""Which columns of a table are shown."""
+"""The columns of a table: those that sum up, those that repeat, those that rank."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.table import Block, Table, TableRow
-from results.errors import ResultsError, unknown
 from results.record import POOLED
 from results.reports.sheets.printing import Printing
 
 AVERAGES = ("micro", POOLED, "macro")
-
-
-def chosen(tables: Sequence[Table], columns: Sequence[str]) -> list[Table]:
-    """Keep only some columns, in the order asked for; tables that have none of them are left out.
-
-    Raises:
-        ResultsError: No table has a column of one of the names.
-    """
-    if not columns:
-        return list(tables)
-    known = {name.lower(): name for table in tables for name in table.columns}
-    faults = [unknown("column", one, known.values()) for one in columns if one.lower() not in known]
-    if faults:
-        raise ResultsError("\n".join(faults))
-    wanted = dict.fromkeys(known[one.lower()] for one in columns)
-    kept = [(table, [name for name in wanted if name in table.columns]) for table in tables]
-    return [only(table, names) for table, names in kept if names]
 
 
 def without_idle_averages(table: Table, printing: Printing) -> Table:
@@ -48,9 +30,9 @@ def overall(table: Table) -> str:
 
 def ranked(block: Block) -> frozenset[str]:
     """Name the columns in which methods differ: where all are equal, none is best."""
-    return frozenset(
-        cell.column for row in block.rows for cell in row.cells if (cell.rank or 0) > 1
-    )
+    shown = [(cell.column, cell.rank) for row in block.rows for cell in row.cells]
+    hidden = [pair for ranks in block.hidden.values() for pair in ranks.items()]
+    return frozenset(column for column, rank in (*shown, *hidden) if (rank or 0) > 1)
 
 
 def only(table: Table, names: Collection[str]) -> Table:

@@ -22,7 +22,11 @@ def titled(table: Table, titles: Mapping[str, str] | None) -> Table:
 
     def of_block(block: Block) -> Block:
         absent = tuple(method_title(name, titles) for name in block.absent)
-        return replace(block, absent=absent)
+        hidden = {
+            method_title(label, titles): {titles.get(name, name): rank for name, rank in of.items()}
+            for label, of in block.hidden.items()
+        }
+        return replace(block, absent=absent, hidden=hidden)
 
     group = table.conditions.group
     rows = each_row(table, of_row)

@@ -12,7 +12,7 @@ import harness
 from harness.backbones import TINY
 from harness.cli.notebook import Grid, Tables
 from harness.commands import run as command
-from harness.commands import tables as stored
+from harness.commands import table as stored
 from harness.errors import UserError
 from harness.planning.request import Request
 from results.errors import ResultsError

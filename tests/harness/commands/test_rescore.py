@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.commands.tables import marked
+from harness.commands.stored import marked
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from results.analysis.table import tables

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.commands import tables as command
+from harness.commands import table as command
+from harness.commands import testing
 from results.analysis.table import Table, tables
 from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
@@ -255,7 +256,7 @@ def test_the_command_declares_the_full_method_of_an_ablation(make: Make, tmp_pat
             store.add(make(method, seed, correct={"gsm8k": 50 + seed}))
     asked = (str(tmp_path / "harness.db"), None, "markdown", WIDE)
     assert "; rosa against each other one" in command.table(*asked, layout="ablation")
-    against = command.asked(against="rosa:b")
+    against = testing.asked(against="rosa:b")
     assert "; rosa:b against" in command.table(*asked, layout="ablation", testing=against)
     assert "; all pairs" in command.table(*asked)
 

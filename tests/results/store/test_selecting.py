@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.commands import tables
+from harness.commands.history import history as command
 from results.analysis.history import history
 from results.analysis.runs.selection import narrowed, require, select, split_names
 from results.errors import ResultsError
@@ -81,7 +81,7 @@ def told(entries: Callable[[], Any]) -> Any:
 
 
 def of_command(place: str, tasks: str = "", method: str = "", backbone: str = "") -> Any:
-    return tables.history(place, tasks or None, method or None, backbone or None).value
+    return command(place, tasks or None, method or None, backbone or None).value
 
 
 def of_all(place: str, tasks: str = "", method: str = "", backbone: str = "") -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
@@ -10,7 +11,7 @@ from results.reports import published
 from results.reports.formats.latex.fit import HEIGHT, LEADING, ROOM, Fit, fit
 from results.reports.formats.latex.notes import SIZE, notes
 from results.reports.formats.latex.tabular import Grid, grid, tabular
-from results.reports.formats.latex.text import escaped
+from results.reports.formats.latex.text import comment, escaped
 from results.reports.sheets.printing import Printing
 from results.reports.sheets.sheet import Sheet, behind_sheets, labels
 from results.reports.sheets.titles import method_title
@@ -30,7 +31,7 @@ def render(sheets: Sequence[Sheet], printing: Printing) -> str:
 def _gaps(sheets: Sequence[Sheet], paper: Paper) -> list[str]:
     """Write the gaps to what a paper prints, as a comment of the source."""
     text = published.markdown(paper, beside(behind_sheets(sheets), paper))
-    return ["\n".join(f"% {line}" for line in text.splitlines() if line)]
+    return ["\n".join(comment(text))]
 
 
 def _flags(sheets: Sequence[Sheet], printing: Printing) -> Iterator[tuple[str, ...]]:
@@ -53,7 +54,7 @@ def _floats(sheet: Sheet, label: str, flags: Sequence[str], printing: Printing) 
     pages = _pages(cells, how)
     comments = [*left, *(_runs(sheet) if printing.runs else ())]
     if comments:
-        yield "\n".join(f"% {sentence}" for sentence in comments)
+        yield "\n".join(chain(*map(comment, comments)))
     for number, page in enumerate(pages, 1):
         part = f" (part {number} of {len(pages)})." if len(pages) > 1 else "."
         own = label if number == 1 else f"{label}-part-{number}"

@@ -17,11 +17,13 @@ def notes(sheet: Sheet, flags: Sequence[str], room: float) -> tuple[str, list[st
     """Give the paragraph of notes that fits, and the sentences that do not."""
     told = sheet.told("underlined")
     told += [Note("flags", f"Flags: {'; '.join(flags)}.")] if flags else []
+    plain = {
+        replace(note, text=escaped(note.text), short=_escaped(note.short)): note for note in told
+    }
     kept, left = fitted(
-        [replace(note, text=escaped(note.text), short=_escaped(note.short)) for note in told],
-        lambda texts, others: _lines([*texts, _more(others)], room) <= MOST_LINES,
+        list(plain), lambda texts, others: _lines([*texts, _more(others)], room) <= MOST_LINES
     )
-    return " ".join(filter(None, [*kept, _more(left)])), [note.text for note in left]
+    return " ".join(filter(None, [*kept, _more(left)])), [plain[note].text for note in left]
 
 
 def _escaped(short: str | None) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from results.reports.formats.latex.fit import Fit, height, name_lines
-from results.reports.formats.latex.text import escaped, width
+from results.reports.formats.latex.text import cut, escaped, width
 from results.reports.sheets.sheet import Mark, Printed, Sheet
 
 WRAPS: dict[Mark, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
@@ -72,9 +72,9 @@ def grid(sheet: Sheet) -> Grid:
     starred = [any(line.cells[n].star for line in sheet.lines) for n in range(len(sheet.columns))]
     blocks = tuple(
         (
-            escaped(group.title),
+            escaped(cut(group.title)),
             tuple(
-                Row(escaped(line.name), tuple(map(_cell, line.cells, starred)))
+                Row(escaped(cut(line.name)), tuple(map(_cell, line.cells, starred)))
                 for line in group.lines
             ),
         )
@@ -83,7 +83,7 @@ def grid(sheet: Sheet) -> Grid:
     numbers = zip(*(row.cells for _, rows in blocks for row in rows), strict=True)
     pairs = zip(sheet.columns, numbers, strict=True)
     return Grid(
-        tuple(escaped(column.group) for column in sheet.columns),
+        tuple(escaped(cut(column.group)) for column in sheet.columns),
         tuple(_heading(column.title, cells) for column, cells in pairs),
         blocks,
     )
@@ -137,7 +137,7 @@ def _heading(title: str, cells: Sequence[str]) -> tuple[str, ...]:
     """Break a title that is wider than the cells: at spaces, hyphens and inner capitals."""
     if width(escaped(title), ABOUT) <= max(width(cell, ABOUT) for cell in cells):
         return (escaped(title),)
-    hyphenated = re.sub(r"(?<=[a-z]{3})(?=[A-Z][a-z]{3})", "-", title)
+    hyphenated = re.sub(r"(?<=[a-z]{3})(?=[A-Z][a-z]{3})", "-", cut(title))
     return tuple(map(escaped, re.findall(r"[^\s-]+-?", hyphenated)))
 
 

@@ -1,8 +1,12 @@
 """Text as LaTeX prints it, and how wide it is there."""
 
 import re
+from collections.abc import Iterator
+from itertools import accumulate
+from textwrap import wrap
 
 from results.reports.prose import DAGGER, PUBLISHED
+from results.reports.visible import escape, visible
 
 SPECIAL = str.maketrans(
     {
@@ -25,6 +29,21 @@ SPECIAL = str.maketrans(
 )
 
 RAISED = re.compile(r"\\textasciicircum\{\}(\w)")
+
+LETTERS = frozenset(
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ"
+    "ĆćČčĎďĚěĞğİıŁłŃńŇňŐőŒœŘřŚśŞşŠšŤťŮůŰűŸŹźŻżŽž×°…–—‘’“”"  # noqa: RUF001 (as they are)
+)
+"""Besides ASCII: what every LaTeX prints without a package."""
+
+MOST = 600
+"""Letters of one text, so that it is no wider than the 16,383 pt that TeX counts to."""
+
+MOST_OF_NAME = 150
+"""Letters of a name in a table, several of which stand in a row."""
+
+MOST_OF_LINE = 10_000
+"""Characters of a line of a comment; TeX reads none above 200,000 bytes."""
 
 THOUSANDTHS = {
     character: width
@@ -59,13 +78,47 @@ BOLD = 1.18
 
 
 def escaped(text: str) -> str:
-    r"""Write any text so that LaTeX prints it.
+    r"""Write any text so that LaTeX prints it, the end of one that is too long aside.
+
+    What pdfTeX has no letter for is written as its code point there, and as it is elsewhere.
 
     >>> print(escaped("lora[r=64] & q_proj: 50 %"))
     lora{[}r=64] \& q\_proj: 50 \%
+    >>> print(escaped("\u4e2d\n\x1b"))
+    \ifdefined\Umathchar \u4e2d\else U+4E2D\fi{} \textbackslash{}x1b
     """
+    whole = "".join(map(_printed, cut(text, MOST)))
     # A superscript would be smaller than 7 pt.
-    return RAISED.sub(r"\\raisebox{.5ex}{\1}", text.translate(SPECIAL)).replace("--", "-{}-")
+    return RAISED.sub(r"\\raisebox{.5ex}{\1}", whole).replace("--", "-{}-")
+
+
+def cut(text: str, most: int = MOST_OF_NAME) -> str:
+    """Leave out the end of a text that is too long for a table."""
+    spelled = len("U+4E2D")
+    lengths = accumulate(1 if one.isascii() or one in LETTERS else spelled for one in text[:most])
+    kept = sum(length <= most for length in lengths)
+    return text if kept == len(text) else f"{text[:kept]}…"
+
+
+def _printed(one: str) -> str:
+    if one in LETTERS or (one.isascii() and one.isprintable()):
+        return one.translate(SPECIAL)
+    if one.isspace():
+        return " "
+    if one.isprintable() and ord(one) not in SPECIAL:
+        return rf"\ifdefined\Umathchar {one}\else U+{ord(one):04X}\fi{{}}"
+    return (one if one.isprintable() else escape(one)).translate(SPECIAL)
+
+
+def comment(text: str) -> Iterator[str]:
+    r"""Write any text as lines that TeX passes over.
+
+    >>> print(*comment("50 % of\r\nlora"), sep="\n")
+    % 50 % of
+    % lora
+    """
+    for line in text.splitlines():
+        yield from (f"% {visible(part)}" for part in wrap(line, MOST_OF_LINE))
 
 
 def width(source: str, size: int) -> float:

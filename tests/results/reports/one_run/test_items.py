@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.analysis.items import Item, Pair
-from results.reports.one_run.items import FORMULA, comma_separated, json_lines, pages, visible
+from results.reports.one_run.items import comma_separated, json_lines, pages
+from results.reports.spreadsheet import FORMULA
+from results.reports.visible import visible
 
 Make = Callable[..., Item]
 

@@ -1,0 +1,25 @@
+"""`harness seeds plan`: how many seeds a comparison needs, from the spread in the store."""
+
+from harness.commands.report import Report
+from harness.commands.stored import runs, without_path
+from harness.commands.testing import in_store, require_points
+from harness.errors import UserError
+from results.analysis import planning as analysis
+from results.analysis.runs.selection import split_names
+from results.analysis.testing.tests import DEFAULT
+from results.reports import planning as report
+
+
+def plan(store_place: str, tasks: str | None, delta: float, methods: str) -> Report:
+    """Say how many seeds or items a difference needs, from the spread of what is stored.
+
+    Raises:
+        UserError: The difference is not above 0, or no trained method has finished runs.
+    """
+    require_points("delta", delta)
+    names = list(map(without_path, split_names(methods)))
+    found = runs(store_place, tasks)
+    plans = analysis.plan(found, names, delta, in_store(DEFAULT, store_place))
+    if not plans:
+        raise UserError(f"No trained method has finished runs in {store_place}.")
+    return Report(report.markdown(plans), plans)
