@@ -40,6 +40,7 @@ class Links(ABC):
     def drawing(self, chart: Chart, view: View, axes: Axes, number: int) -> str:
         """Give the address of one of its charts, from 1, as a file that stands alone."""
 
+    @abstractmethod
     def take(self, view: View, form: str) -> str:
         """Give the address of a file with what a view shows, in one of `FORMS`."""
 

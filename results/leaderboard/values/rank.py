@@ -20,7 +20,7 @@ from results.record import Run
 from results.reports import prose
 from results.reports.sheets.notes import lines, notes
 from results.reports.sheets.shown import AVERAGES, overall
-from results.reports.sheets.titles import titled
+from results.reports.sheets.titles import method_title, titled
 from results.reports.testing import MODELS
 from results.statistics.test import Undefined
 
