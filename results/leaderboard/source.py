@@ -1,6 +1,8 @@
 """Where pages take runs and items from: the store's door and run folders, only to read them."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +15,10 @@ from results.analysis.testing.tests import DEFAULT, Testing
 from results.leaderboard.public import Public
 from results.leaderboard.view import View
 from results.record import Kind, Run
-from results.runfolder.folder import RunFolder
+from results.runfolder import locks
+from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.record_of import attempt_of
+from results.runfolder.state import How, state_of
 from results.store import Reader
 
 Marked = Callable[[Sequence[Run]], list[Run]]
@@ -33,6 +38,8 @@ class Source:
     marked: Marked
     public: Public
     title: Title = lambda kind, name: None
+    runs: Path | None = None
+    """The folder of the run folders, where runs are seen while they go on; None for none."""
 
     def open(self) -> "Opened":
         """Open the store.
@@ -41,6 +48,16 @@ class Source:
             ResultsError: There is none, or it is of another schema.
         """
         return Opened(self, Reader(self.place))
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An attempt that its run folder knows and the store does not."""
+
+    run: Run
+    """Where it has not ended, as if it had failed."""
+    folder: RunFolder
+    how: How
 
 
 @dataclass(frozen=True)
@@ -112,3 +129,17 @@ class Opened:
         """
         (stored,) = self.source.marked([self.store.run(run_id)])
         return stored, RunFolder(Path(stored.folder))
+
+    def begun(self, run_id: str) -> Begun | None:
+        """Find an attempt that is not stored, by the whole id of its run; None if there is none."""
+        root = self.source.runs
+        if root is None or not re.fullmatch("[0-9a-f]{16}", run_id):
+            return None
+        folder = RunFolder(root / run_id)
+        state = state_of(str(folder.path), locks.held(root))
+        if state.how == "empty":
+            return None
+        with suppress(RunFolderError):  # what the store has can be shown all the same
+            run = attempt_of(folder, state)
+            return None if self.store.has(run) else Begun(run, folder, state.how)
+        return None
