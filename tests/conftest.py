@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,16 @@ def harness(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return Done(arguments, int(ended.value.code or 0), printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[..., bool]:
+    """Wait for something that is bound to happen; False if it does not."""
+
+    def wait(true: Callable[[], bool], seconds: float = 20) -> bool:
+        end = time.monotonic() + seconds
+        while not (found := true()) and time.monotonic() < end:
+            time.sleep(0.01)
+        return found
+
+    return wait

@@ -24,6 +24,7 @@ def serve(
     ] = None,
     private: Private = False,
     store: options.StorePlace = "harness.db",
+    root: options.RunsRoot = Path("runs"),
 ) -> None:
     """Serve pages over the store at http://127.0.0.1:8000."""
     from harness.commands import leaderboard
@@ -32,7 +33,8 @@ def serve(
     typer.echo(f"Pages over {store}: {address} (Ctrl-C ends)")
     if warning:
         typer.echo(warning, err=True)
-    leaderboard.serve(store, host, port, name or [], private=private)
+    made_of = leaderboard.source(store, private=private, root=root)
+    leaderboard.serve(made_of, host, port, name or [])
 
 
 @app.command()

@@ -13,11 +13,25 @@ from results.leaderboard.public import Public
 from results.leaderboard.source import Source
 
 
-def source(store_place: str, *, private: bool) -> Source:
-    """Say what pages are made of; with `private`, they show folders and hosts too."""
+def source(store_place: str, *, private: bool, root: Path | None = None) -> Source:
+    """Say what pages are made of; with `private`, they show folders and hosts too.
+
+    Args:
+        store_place: The store.
+        private: Whether folders and hosts are shown.
+        root: The folder of the run folders, where runs at work are looked for.
+    """
     # Titles and papers are read from files that do not change while pages are made.
-    public = Public(everything=private)
-    return Source(store_place, items.read, marked, public, cache(title), references, cache(paper))
+    return Source(
+        store_place,
+        items.read,
+        marked,
+        Public(everything=private),
+        title=cache(title),
+        references=references,
+        paper=cache(paper),
+        runs=root,
+    )
 
 
 def build(store_place: str, out: Path, *, private: bool) -> str:
@@ -28,11 +42,11 @@ def build(store_place: str, out: Path, *, private: bool) -> str:
     )
 
 
-def serve(store_place: str, host: str, port: int, names: list[str], *, private: bool) -> None:
+def serve(made_of: Source, host: str, port: int, names: list[str]) -> None:
     """Serve pages until the process is ended."""
     from results.leaderboard.server.app import serve as listen  # noqa: PLC0415 (a build needs none)
 
-    listen(source(store_place, private=private), host, port, tuple(names))
+    listen(made_of, host, port, tuple(names))
 
 
 def greeting(host: str, port: int) -> tuple[str, str]:

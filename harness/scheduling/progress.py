@@ -14,9 +14,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from harness.scheduling.times import clock, duration, time_of_day
 from harness.scheduling.watched import Watched
 from harness.spec.outcome import Status
+from results.reports.times import clock, duration, time_of_day
 from results.runfolder.folder import RunFolder
 
 COLUMNS = ("run", "phase", "clock", "done", "loss", "tokens/s", "left")

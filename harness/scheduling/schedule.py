@@ -7,10 +7,10 @@ from pathlib import Path
 
 from harness.scheduling.executors.contract import Executor, Job, Outcome
 from harness.scheduling.progress import Display, console
-from harness.scheduling.times import duration
 from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.reports import prose
+from results.reports.times import duration
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.verdicts_of import verdicts_of

@@ -1,6 +1,8 @@
 """Where pages take runs and items from: the store's door and run folders, only to read them."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +19,10 @@ from results.leaderboard.public import Public
 from results.leaderboard.view import View
 from results.record import Kind, Run, Status
 from results.reports.bibtex import Reference
-from results.runfolder.folder import RunFolder
+from results.runfolder import locks
+from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.record_of import attempt_of
+from results.runfolder.state import How, state_of
 from results.store import Reader
 
 Marked = Callable[[Sequence[Run]], list[Run]]
@@ -99,6 +104,8 @@ class Source:
     title: Title = lambda kind, name: None
     references: References = lambda tables, runs: ()
     paper: PaperOf = lambda name: None
+    runs: Path | None = None
+    """The folder of the run folders, where runs are seen while they go on; None for none."""
     kept: Kept = field(default_factory=Kept, compare=False)
 
     def open(self) -> "Opened":
@@ -108,6 +115,16 @@ class Source:
             ResultsError: There is none, or it is of another schema.
         """
         return Opened(self, Reader(self.place))
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An attempt that its run folder knows and the store does not."""
+
+    run: Run
+    """Where it has not ended, as if it had failed."""
+    folder: RunFolder
+    how: How
 
 
 @dataclass(frozen=True)
@@ -202,3 +219,17 @@ class Opened:
         """
         (stored,) = self.source.marked([self.store.run(run_id)])
         return stored, RunFolder(Path(stored.folder))
+
+    def begun(self, run_id: str) -> Begun | None:
+        """Find an attempt that is not stored, by the whole id of its run; None if there is none."""
+        root = self.source.runs
+        if root is None or not re.fullmatch("[0-9a-f]{16}", run_id):
+            return None
+        folder = RunFolder(root / run_id)
+        state = state_of(str(folder.path), locks.held(root))
+        if state.how == "empty":
+            return None
+        with suppress(RunFolderError):  # what the store has can be shown all the same
+            run = attempt_of(folder, state)
+            return None if self.store.has(run) else Begun(run, folder, state.how)
+        return None

@@ -6,13 +6,34 @@ from pathlib import Path
 from results import conditions
 from results.record import PeakMemory, Run, Status
 from results.runfolder.folder import RunFolder
+from results.runfolder.progress import Progress
+from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
+
+LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
 
 
 def record_of(folder: RunFolder) -> Run | None:
     """Read a run folder as a record; None while nothing says how an attempt ended."""
     ended = folder.result() or folder.divergence() or folder.failure()
     return None if ended is None else _record(folder, ended)
+
+
+def attempt_of(folder: RunFolder, state: State) -> Run:
+    """Read the last attempt of a folder, whether it ended or not.
+
+    One without an ending has the status of a failed one, which is true of none but a lost one:
+    `state` says how far it is.
+    """
+    return record_of(folder) or _record(folder, _so_far(folder, state))
+
+
+def _so_far(folder: RunFolder, state: State) -> Failure:
+    progress = Progress(folder, since=state.planned)
+    if state.how == "lost":
+        progress.update()
+    reason = LOST.format(progress.phase) if state.how == "lost" else ""
+    return Failure(started=state.planned, seconds={}, reason=reason)
 
 
 def folders(root: Path) -> list[RunFolder]:

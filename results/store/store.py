@@ -89,6 +89,15 @@ class Reader:
         with self._database.transaction() as connection:
             return {row.run_id: row.folder for row in connection.execute(asked)}
 
+    def has(self, run: Run) -> bool:
+        """Say whether this attempt at a run is stored, or a later one."""
+        columns = schema.runs.c
+        later = sa.select(columns.attempt).where(
+            columns.run_id == run.run_id, columns.started >= run.started
+        )
+        with self._database.transaction() as connection:
+            return connection.scalar(later.limit(1)) is not None
+
     def kinds(self) -> list[Kind]:
         """List the kinds of all runs, that of the newest run first."""
         with self._database.transaction() as connection:

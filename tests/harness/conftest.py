@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -153,19 +152,6 @@ def act(tmp_path: Path) -> Callable[..., RunFolder]:
         return folder
 
     return make
-
-
-@pytest.fixture(scope="session")
-def until() -> Callable[..., bool]:
-    """Wait for something that is bound to happen; False if it does not."""
-
-    def wait(true: Callable[[], bool], seconds: float = 20) -> bool:
-        end = time.monotonic() + seconds
-        while not (found := true()) and time.monotonic() < end:
-            time.sleep(0.01)
-        return found
-
-    return wait
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from results.leaderboard.html.links import Links, file_name
 from results.leaderboard.html.render import page
 from results.leaderboard.values.history import HistoryPage
 from results.leaderboard.values.items import ItemsPage
+from results.leaderboard.values.live import LivePage
 from results.leaderboard.values.rank import RankPage
 from results.leaderboard.values.run import RunPage
 from results.leaderboard.values.take import FORMS
@@ -68,6 +69,11 @@ def run(values: RunPage, links: Links) -> str:
 def items(values: ItemsPage, links: Links) -> str:
     """Write a page of items."""
     return page("items", links, page=values)
+
+
+def live(values: LivePage, links: Links) -> str:
+    """Write what is going on now, for a server alone: a file cannot know it."""
+    return page("live", links, page=values)
 
 
 def error(title: str, message: str, links: Links, instead: str = "") -> str:

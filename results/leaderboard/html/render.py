@@ -15,6 +15,7 @@ from results.leaderboard.view import View
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 ASSETS = ("style.css", "page.js", "take.js")
+"""What the pages of both outlets load."""
 
 TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 """What Unicode calls the characters that turn the direction of a text."""
@@ -28,11 +29,15 @@ POLICY = (
 )
 """No inline script or style, and nothing from another host."""
 
+SERVED = f"{POLICY}; connect-src 'self'"
+"""The same where a server answers: a page that is kept up to date asks it again."""
+
 
 def page(name: str, links: Links, **values: Any) -> str:
     """Render the template `name` with the links of an outlet."""
     template = _environment().get_template(f"{name}.html")
-    return template.render(links=links, policy=POLICY, **values)
+    policy = SERVED if links.served else POLICY
+    return template.render(links=links, policy=policy, **values)
 
 
 @cache

@@ -1,6 +1,7 @@
 """Pages over a store, served: the only code that knows FastAPI is here and beside it."""
 
 import gc
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
@@ -14,8 +15,10 @@ from results.leaderboard.server.charts import add_charts
 from results.leaderboard.server.errors import add_errors
 from results.leaderboard.server.files import add_files
 from results.leaderboard.server.guard import add_guard
+from results.leaderboard.server.live import add_live
 from results.leaderboard.server.pages import add_pages, ranking
 from results.leaderboard.source import Source
+from results.leaderboard.values.live import Live
 from results.leaderboard.view import View
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -41,21 +44,31 @@ def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> 
         port: The port to listen at.
         names: The names of this machine by which visitors ask for a page, besides the local ones.
     """
+
+    def ending() -> bool:
+        return server.should_exit
+
     # Looking for cycles among what is kept took a third of the time, and there are none.
     gc.set_threshold(ALLOCATIONS)
     with suppress(ResultsError):  # every visitor is told
         ranking(source, View())
     Thread(target=make_ahead, args=[source], daemon=True).start()
-    uvicorn.run(app(source, (*LOCAL, host, *names)), host=host, port=port, log_level="warning")
+    made = app(source, (*LOCAL, host, *names), ending)
+    server = uvicorn.Server(uvicorn.Config(made, host=host, port=port, log_level="warning"))
+    with suppress(KeyboardInterrupt):
+        server.run()
 
 
-def app(source: Source, hosts: tuple[str, ...] = LOCAL) -> FastAPI:
-    """Make the application; it answers only to `hosts`."""
+def app(
+    source: Source, hosts: tuple[str, ...] = LOCAL, ending: Callable[[], bool] = bool
+) -> FastAPI:
+    """Make the application; it answers only to `hosts`, and hangs up when it is `ending`."""
     made = FastAPI(title="peft-proving-ground", docs_url=None, redoc_url=None, openapi_url=SCHEMA)
     add_guard(made, hosts)
     add_pages(made, source)
     add_files(made, source)
     add_api(made, source)
     add_charts(made, source)
+    add_live(made, Live(source), ending)
     add_errors(made, source)
     return made

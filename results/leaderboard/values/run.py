@@ -10,11 +10,12 @@ from results.analysis.metrics import metric
 from results.leaderboard.public import host_of
 from results.leaderboard.source import Opened
 from results.leaderboard.values.curves import Curve, curve_of
-from results.record import Run, Score, Status
+from results.record import Run, Score
 from results.reports import costs, prose
 from results.reports.one_run.command import whole
 from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder
+from results.runfolder.state import How
 from results.runfolder.values import Event
 from results.statistics import wilson
 
@@ -23,6 +24,8 @@ POINTS = 40
 
 WIDTH = 100
 """Columns of a command."""
+
+NOT_STORED = "This attempt is not in the store; what is here comes from its run folder."
 
 NO_FOLDER = "Its run folder is not where the store says, so its curve, log and items are not here."
 
@@ -64,7 +67,7 @@ class RunPage:
     """A run; what only its folder tells is empty where that is gone."""
 
     run: str
-    status: Status
+    status: How
     reason: str
     started: datetime
     method: str
@@ -91,26 +94,29 @@ class RunPage:
     """The benchmarks whose items are kept."""
     folder_gone: str
     """That the run folder is not there; empty where it is."""
+    not_stored: str
+    """That the store does not have this attempt; empty where it does."""
     rerun: str
-    """The command that runs the same spec again."""
+    """The command that runs the same spec again; empty where there is nothing to run again."""
     command: str
     """The command that asked for it; empty where none is recorded."""
 
 
 def run_page(opened: Opened, run_id: str) -> RunPage:
-    """Make the values of the newest attempt at a run.
+    """Make the values of the newest attempt at a run, which may go on.
 
     Raises:
         ResultsError: There is no such run, or a file of its folder is damaged.
     """
     public = opened.source.public
-    stored, folder = opened.run(run_id)
-    there = folder.path.is_dir() and bool(stored.folder)
+    begun = opened.begun(run_id)
+    known, folder = (begun.run, begun.folder) if begun else opened.run(run_id)
+    there = folder.path.is_dir() and bool(known.folder)
     curve = _curve(folder) if there else []
-    run = public.whole(stored)
+    run = public.whole(known)
     return RunPage(
         run=run.run_id,
-        status=run.status,
+        status=begun.how if begun else run.status,
         reason=run.reason,
         started=run.started,
         method=run.method,
@@ -128,13 +134,18 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         scores=tuple(map(_score, run.scores)),
         curve=tuple(map(_point, _chosen(curve))),
         curve_of=len(curve),
-        losses=curve_of(stored, folder) if there else None,
-        log=public.text(folder.end_of_log(), host_of(stored)) if there else "",
-        items=tuple(name for name in run.benchmarks if there and folder.has_generations(name)),
+        losses=curve_of(known, folder) if there else None,
+        log=public.text(folder.end_of_log(), host_of(known)) if there else "",
+        items=() if begun or not there else _answered(run, folder),
         folder_gone="" if there else NO_FOLDER,
-        rerun=f"harness rerun {run.run_id}",
+        not_stored=NOT_STORED if begun else "",
+        rerun="" if begun else f"harness rerun {run.run_id}",
         command=_command(run),
     )
+
+
+def _answered(run: Run, folder: RunFolder) -> tuple[str, ...]:
+    return tuple(name for name in run.benchmarks if folder.has_generations(name))
 
 
 def _summary(run: Run) -> Iterator[Fact]:

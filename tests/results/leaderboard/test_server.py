@@ -278,6 +278,6 @@ def test_the_api_describes_every_path_and_its_page_names_them(
     page: Callable[[str], str], api: Callable[[str], Any]
 ) -> None:
     paths = api("/api/openapi.json")["paths"]
-    assert len(paths) == 7
+    assert len(paths) == 8
     text = read(page("/api")).text
     assert [path for path in paths if path not in text] == []

@@ -49,6 +49,14 @@ def test_a_failure_and_its_later_success_are_both_kept_newest_first(place: str, 
     assert store.runs() == [finished, failed]
 
 
+def test_a_store_has_the_attempts_up_to_the_newest_that_was_added(place: str, make: Make) -> None:
+    store = Store(place)
+    assert not store.has(make())
+    store.add(make(minute=5))
+    assert [store.has(make(minute=minute)) for minute in (4, 5, 6)] == [True, True, False]
+    assert not store.has(make(seed=1))
+
+
 def test_adding_an_attempt_twice_changes_nothing(place: str, make: Make) -> None:
     store = Store(place)
     store.add(make())

@@ -1,0 +1,43 @@
+"""Which files are locked, from what the system lists: to try a lock could keep its owner out."""
+
+import fcntl
+import os
+from pathlib import Path
+
+LISTED = Path("/proc/locks")
+
+
+def held(folder: Path) -> frozenset[int] | None:
+    """Give the inodes of the files that processes of this machine hold a `flock` on.
+
+    A lock of our own on `folder` itself, which no worker locks, shows how the system lists the file
+    system that it is on, and whether it lists it at all.
+
+    Args:
+        folder: The files are below it, on the same file system.
+
+    Returns:
+        Their inodes; None where the system does not tell.
+    """
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            own, lines = os.fstat(opened).st_ino, LISTED.read_text().splitlines()
+        finally:
+            os.close(opened)
+    except OSError:
+        return None
+    found = {_place(line) for line in lines if " FLOCK " in line and "->" not in line}
+    device = next((device for device, inode in found if inode == own), None)
+    return frozenset(inode for one, inode in found if one == device) if device else None
+
+
+def _place(line: str) -> tuple[str, int]:
+    """Read device and inode of a listed lock.
+
+    >>> _place("2: FLOCK  ADVISORY  WRITE 21564 fe:00:2671187 0 EOF")
+    ('fe:00', 2671187)
+    """
+    device, _, inode = line.split()[5].rpartition(":")
+    return device, int(inode)
