@@ -4,17 +4,21 @@ from functools import cache
 from pathlib import Path
 
 from harness.commands.one_run import items
+from harness.commands.segments import segments
 from harness.commands.tables import marked
 from harness.plugins.titles import title
+from results.analysis.testing.evidence import Texts
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
 from results.leaderboard.source import Source
+from tasks.metrics import parts
 
 
 def source(store_place: str, *, private: bool) -> Source:
     """Say what pages are made of; with `private`, they show folders and hosts too."""
     # Titles are read from the files of plugins, which do not change while pages are made.
-    return Source(store_place, items.read, marked, Public(everything=private), cache(title))
+    titles, texts = cache(title), Texts(segments, parts.SCORES)
+    return Source(store_place, items.read, marked, Public(everything=private), titles, texts)
 
 
 def build(store_place: str, out: Path, *, private: bool) -> str:

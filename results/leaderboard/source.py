@@ -9,6 +9,7 @@ from typing import Literal
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.selection import narrowed, select
+from results.analysis.testing.evidence import Segments, Texts
 from results.analysis.testing.tests import DEFAULT, Testing
 from results.leaderboard.public import Public
 from results.leaderboard.view import View
@@ -33,6 +34,8 @@ class Source:
     marked: Marked
     public: Public
     title: Title = lambda kind, name: None
+    texts: Texts | None = None
+    """What reads the texts of runs, for tests over texts in comparisons of two."""
 
     def open(self) -> "Opened":
         """Open the store.
@@ -103,6 +106,18 @@ class Opened:
         found = self.store.folders(run_ids)
         there = {run: Path(folder) for run, folder in found.items() if folder}
         return {run: RunFolder(path) for run, path in there.items() if path.is_dir()}
+
+    @property
+    def testing_texts(self) -> Testing:
+        """The default tests of a comparison of two, which are of texts too."""
+        if (texts := self.source.texts) is None:
+            return self.testing
+
+        def segments(run: Run, benchmark: str, metric: str) -> Segments | None:
+            """Read those of the stored run: one that may be shown has no folder."""
+            return texts.segments(self.store.run(run.run_id), benchmark, metric)
+
+        return replace(self.testing, texts=replace(texts, segments=segments))
 
     def run(self, run_id: str) -> tuple[Run, RunFolder]:
         """Find the newest attempt at a run, and its folder, which may be gone.

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.charts import add_charts
+from results.leaderboard.server.comparisons import add_comparisons
 from results.leaderboard.server.errors import add_errors
 from results.leaderboard.server.guard import add_guard
 from results.leaderboard.server.pages import add_pages
@@ -40,5 +41,6 @@ def app(source: Source, hosts: tuple[str, ...] = LOCAL) -> FastAPI:
     add_pages(made, source)
     add_api(made, source)
     add_charts(made, source)
+    add_comparisons(made, source)
     add_errors(made, source)
     return made

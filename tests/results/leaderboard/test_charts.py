@@ -52,7 +52,7 @@ def test_losses_are_of_the_runs_whose_folders_are_there(served: TestClient) -> N
     found = {one["method"]: one for one in chart["curves"]}
     assert found["lora"]["seeds"] == [3]
     assert [one["name"][-6:] for one in found["lora"]["missing"]] == ["seed 1", "seed 2"]
-    assert page.count("its run folder is not where the store says") == 8
+    assert page.count("its run folder is not where the store says") == 7
     assert served.get("/charts/training.svg").text in page
 
 
