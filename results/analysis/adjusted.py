@@ -18,31 +18,37 @@ Adjusted = Mapping[Place, float]
 
 
 def adjusted(
-    runs: Sequence[Run], own_recipes: bool = False, testing: Testing = DEFAULT
+    runs: Sequence[Run],
+    own_recipes: bool = False,
+    testing: Testing = DEFAULT,
+    only: Sequence[Comparison] = (),
 ) -> dict[Place, float]:
     """Adjust the p of every pair for all pairs of its table, as tables do.
 
     Only where all trained methods of a backbone have several seeds: with one, trained models are
-    compared, not methods.
+    compared, not methods. With `only`, of the tables that have runs of these comparisons.
     """
+    wanted = frozenset[str]().union(*map(_ids, only))
     return dict(
         pair
         for one in versioned(comparables(runs, own_recipes))
+        for backbone, family in one.backbones.items()
+        if not only or any(run.run_id in wanted for row in family for run in row.runs)
         for shown in column_sets(one)
-        for backbone in one.backbones
         for pair in _of_backbone(one, shown, backbone, testing)
     )
 
 
 def of_comparison(one: Comparison, found: Adjusted) -> dict[str, float]:
     """Give the adjusted p of a comparison by column, where its pair is one of a table."""
-    ids = frozenset(
-        run for of_seeds in one.runs for of_seed in of_seeds.values() for run in of_seed
-    )
     places = {
-        contrast.column: (one.metric.name, contrast.column, ids) for contrast in one.contrasts
+        contrast.column: (one.metric.name, contrast.column, _ids(one)) for contrast in one.contrasts
     }
     return {column: found[place] for column, place in places.items() if place in found}
+
+
+def _ids(one: Comparison) -> frozenset[str]:
+    return frozenset(run for by_seed in one.runs for ids in by_seed.values() for run in ids)
 
 
 def _of_backbone(

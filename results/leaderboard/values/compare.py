@@ -100,7 +100,7 @@ def _compared(opened: Opened, runs: Sequence[Run], versus: Versus) -> tuple[list
     passing = [one for one in found if _passes(one, versus)]
     if not passing:
         return [], f"The two have no runs of protocol {versus.protocol} that may be compared."
-    families, kept = adjusted(runs, own, opened.testing), _Kept(opened, runs)
+    families, kept = adjusted(runs, own, opened.testing, passing), _Kept(opened, runs)
     return [_value(one, families, kept, EVERY) for one in passing], ""
 
 
