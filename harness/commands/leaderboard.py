@@ -5,12 +5,15 @@ from pathlib import Path
 
 from harness.commands.audit import paper
 from harness.commands.one_run import items
+from harness.commands.segments import segments
 from harness.commands.stored import marked
 from harness.plugins.references import references
 from harness.plugins.titles import title
+from results.analysis.testing.evidence import Texts
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
 from results.leaderboard.source import Source
+from tasks.metrics import parts
 
 
 def source(store_place: str, *, private: bool, root: Path | None = None) -> Source:
@@ -30,6 +33,7 @@ def source(store_place: str, *, private: bool, root: Path | None = None) -> Sour
         title=cache(title),
         references=references,
         paper=cache(paper),
+        texts=Texts(segments, parts.SCORES),
         runs=root,
     )
 

@@ -1,6 +1,6 @@
 """The texts of runs as sums of parts, read from the run folders, for tests over items."""
 
-from functools import cache
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,6 +18,10 @@ UNREADABLE = (KeyError, MetricUnavailableError, OSError, RunFolderError, ValueEr
 """What leaves a run without segments: its folder is gone, or was written before they were kept."""
 
 
+MOST = 256
+"""Texts of runs that are kept once read; a comparison takes those of each seed and metric."""
+
+
 def segments(run: Run, benchmark: str, metric: str) -> Segments | None:
     """Read the parts of each text of a benchmark; None if the run folder does not have them."""
     try:
@@ -28,7 +32,7 @@ def segments(run: Run, benchmark: str, metric: str) -> Segments | None:
     return Segments(parts, sha256(repr([data, ids]).encode()).hexdigest()) if ids else None
 
 
-@cache
+@lru_cache(MOST)
 def _read(place: str, benchmark: str, metric: str) -> tuple[list[int], Floats]:
     folder = RunFolder(Path(place))
     return (

@@ -8,6 +8,9 @@ from results.record import Score
 
 Kind = Literal["right", "wrong", "unparsed", "cut"]
 
+PairKind = Literal["gained", "lost", "both-right", "both-wrong", "different-answer"]
+"""`gained`: the first of two runs is right and the second is wrong; `lost`: the other way."""
+
 
 @dataclass(frozen=True)
 class Item:
@@ -79,6 +82,19 @@ class Pair:
 
     first: Item
     second: Item
+
+    @property
+    def kinds(self) -> set[PairKind]:
+        """The kinds that it is of; answers that are not judged can only be different."""
+        verdicts = self.first.verdict, self.second.verdict
+        kinds: dict[PairKind, bool] = {
+            "gained": verdicts == ("right", "wrong"),
+            "lost": verdicts == ("wrong", "right"),
+            "both-right": verdicts == ("right", "right"),
+            "both-wrong": verdicts == ("wrong", "wrong"),
+            "different-answer": _told(self.first) != _told(self.second),
+        }
+        return {kind for kind, holds in kinds.items() if holds}
 
 
 @dataclass(frozen=True)
@@ -160,6 +176,11 @@ def score_pairs(before: Iterable[Score], after: Iterable[Score]) -> tuple[ScoreP
     """Put the headline scores of two runs side by side."""
     first, second = _headline(before), _headline(after)
     return tuple(ScorePair(*key, first.get(key), second.get(key)) for key in first | second)
+
+
+def _told(item: Item) -> str | None:
+    """Give what decides over an item: what was found in it, or of a text all that is judged."""
+    return item.judged if item.found is None else item.found
 
 
 def _bits(item: Item) -> tuple[object, ...]:

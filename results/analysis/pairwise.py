@@ -1,6 +1,6 @@
 """Two methods side by side: their difference, and what tests of each kind say of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,7 +9,7 @@ from results.analysis.matches import NOTHING, Across, matches
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.runs.flags import summed_up
-from results.analysis.series import Comparable, Conditions, Series
+from results.analysis.series import Comparable, Conditions, Series, comparables
 from results.analysis.table import column_sets, source_of, table_of
 from results.analysis.testing.evidence import NO_VERDICTS, Evidence, Interval, Source
 from results.analysis.testing.family import MISSING
@@ -23,6 +23,7 @@ from results.analysis.testing.tests import (
     over_items,
     too_few,
 )
+from results.errors import ResultsError
 from results.record import Run
 from results.statistics.components import Components, components
 from results.statistics.equivalence import Equivalence
@@ -86,6 +87,8 @@ class Comparison:
     """Two series in one metric, that agree in all but what they are compared in."""
 
     methods: tuple[str, str]
+    runs: tuple[Mapping[int, tuple[str, ...]], Mapping[int, tuple[str, ...]]]
+    """The ids of the runs of each, by seed."""
     conditions: Conditions
     metric: Metric
     signatures: tuple[str, ...]
@@ -128,6 +131,44 @@ def compare(
     ]
 
 
+def compare_runs(first: Run, second: Run, testing: Testing = DEFAULT) -> list[Comparison]:
+    """Compare two trained models in all that both have scores of, whatever else they differ in.
+
+    Raises:
+        ResultsError: They are the same run, one did not finish, or they share no score.
+    """
+    if first.run_id == second.run_id:
+        raise ResultsError(f"Run {first.run_id} cannot be compared with itself.")
+    for run in (first, second):
+        if run.status != "finished":
+            raise ResultsError(f"Run {run.run_id} {run.status}, so it has no scores to compare.")
+    (one,), (other,) = comparables([first]), comparables([second])
+    pair = tuple(_alone(run, first.seed) for run in (first, second))
+    both = replace(one, runs=(*one.runs, *other.runs), folds=(None,), backbones={"": pair})
+    made = [_comparison(both, shown, testing) for shown in column_sets(both)]
+    found = [kept for one in made if (kept := _shared(one)).contrasts]
+    if not found:
+        raise ResultsError(
+            f"Runs {first.run_id} and {second.run_id} share no score: "
+            f"the one is of {', '.join(first.benchmarks)}, the other of "
+            f"{', '.join(second.benchmarks)}."
+        )
+    return found
+
+
+def _shared(one: Comparison) -> Comparison:
+    """Leave out the columns that only one of the two has a number in."""
+    kept = tuple(contrast for contrast in one.contrasts if contrast.difference is not None)
+    return replace(one, contrasts=kept)
+
+
+def _alone(run: Run, seed: int) -> Series:
+    """Make a series of one run; `seed` stands for that of both, as no seed is tested."""
+    fold = "" if run.fold is None else f", fold {run.fold}"
+    label = f"{run.method} on {run.backbone}, seed {run.seed}{fold}"
+    return Series(run.method, label, run, {seed: {None: run}}, (), {})
+
+
 def _comparison(one: Comparable, shown: Columns, testing: Testing) -> Comparison:
     source, table = source_of(one, shown, testing), table_of(one, shown, testing)
     ((backbone, series),) = one.backbones.items()
@@ -140,6 +181,7 @@ def _comparison(one: Comparable, shown: Columns, testing: Testing) -> Comparison
         contrasts = [_withheld(contrast, OTHER_TOKENS) for contrast in contrasts]
     return Comparison(
         methods=(first.label, second.label),
+        runs=(series[0].ids, series[1].ids),
         conditions=table.conditions,
         metric=table.metric,
         signatures=table.signatures,

@@ -1,6 +1,6 @@
 """Comparison tables as values: the runs of one setting in one environment."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results.analysis.columns import Columns, columns, unfinished
@@ -15,7 +15,7 @@ from results.analysis.runs.tries import UnequalTriesError, chosen
 from results.analysis.runs.versions import versions
 from results.analysis.series import Comparable, Conditions, Series, comparables, unique
 from results.analysis.testing.evidence import Source
-from results.analysis.testing.family import Candidate
+from results.analysis.testing.family import Candidate, Family, tested
 from results.analysis.testing.tests import DEFAULT, Made, Testing, check, named
 from results.record import Run
 from results.statistics.sample import sample
@@ -200,26 +200,46 @@ def _unranked(block: Block) -> Block:
     return replace(block, rows=tuple(rows))
 
 
+def families(
+    comparable: Comparable, shown: Columns, testing: Testing, backbone: str
+) -> dict[str, Family[str]]:
+    """Make the tests of each column on one backbone, by the labels of its methods."""
+    source = source_of(comparable, shown, testing)
+    found = comparable.backbones[backbone]
+    return {
+        name: tested(
+            shown.metric,
+            {one.label: made for one, made in _candidates(found, name, source, testing)},
+            testing,
+            backbone,
+        )
+        for name in shown.names
+    }
+
+
 def _block(backbone: str, family: Sequence[Series], source: Source, testing: Testing) -> Block:
-    required = [_required(series, family) for series in family]
     columns = [
         cells(
             source.columns.metric,
             name,
-            {
-                place: _candidate(series, required[place], name, source, testing)
-                for place, series in enumerate(family)
-            },
+            dict(enumerate(made for _, made in _candidates(family, name, source, testing))),
             testing,
             family=backbone,
         )
         for name in source.columns.names
     ]
     rows = (
-        _row(series, tuple(column[place] for column in columns), required[place], source)
+        _row(series, tuple(column[place] for column in columns), _required(series, family), source)
         for place, series in enumerate(family)
     )
     return Block(backbone, tuple(rows))
+
+
+def _candidates(
+    family: Sequence[Series], column: str, source: Source, testing: Testing
+) -> Iterator[tuple[Series, Candidate]]:
+    for one in family:
+        yield one, _candidate(one, _required(one, family), column, source, testing)
 
 
 def _worst(cells: Sequence[Cell], shown: Columns) -> str | None:

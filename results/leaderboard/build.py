@@ -13,6 +13,7 @@ from results.leaderboard.html.charts import Drawn
 from results.leaderboard.html.links import Files
 from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened, Source
+from results.leaderboard.values.compare import every_pair
 from results.leaderboard.values.curves import curves_page
 from results.leaderboard.values.history import history_page
 from results.leaderboard.values.items import answers
@@ -20,10 +21,10 @@ from results.leaderboard.values.rank import RankPage, rank_page, taken
 from results.leaderboard.values.run import RunPage, run_page
 from results.leaderboard.values.scale import scale_page
 from results.leaderboard.values.tradeoffs import trade_off_page
-from results.leaderboard.view import Against, Axes, Chart, View
+from results.leaderboard.view import Against, Axes, Chart, Versus, View
 from results.record import Status
 
-TOP, BELOW, DEEP = Files(0), Files(1), Files(2)
+TOP, BELOW, DEEP = map(Files, range(3))
 
 
 def build(source: Source, out: Path) -> int:
@@ -51,6 +52,7 @@ def _pages(opened: Opened) -> Iterator[tuple[str, str]]:
     """Yield every page with its path."""
     yield from _ranks(opened)
     yield from _charts(opened)
+    yield from _comparisons(opened)
     yield from _histories(opened)
     for run_id in dict.fromkeys(run.run_id for run in opened.history()):
         values = run_page(opened, run_id)
@@ -104,6 +106,18 @@ def _drawn(opened: Opened, view: View) -> Iterator[tuple[Chart, Axes, Drawn]]:
     yield "training", Axes(), charts.training(curves_page(opened, view))
     if len(view.backbones) != 1 or len(opened.backbones(view.group)) == 1:
         yield "scale", Axes(), charts.scale(scale_page(opened, replace(view, backbones=()), Axes()))
+
+
+def _comparisons(opened: Opened) -> Iterator[tuple[str, str]]:
+    """Yield the comparisons of each two methods of a group on a backbone."""
+    firsts = opened.firsts
+    newest = next(every_pair(opened, opened.completed(View())))
+    yield TOP.compare(Versus()), pages.compare(newest, TOP, firsts)
+    for group in opened.groups:
+        for backbone in opened.backbones(group):
+            for values in every_pair(opened, View(group=group, backbones=(backbone,))):
+                path = TOP.compare(values.versus)
+                yield path, pages.compare(values, Files(path.count("/")), firsts)
 
 
 def _histories(opened: Opened) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
 from results.analysis.runs.selection import narrowed, select
 from results.analysis.table import Table
+from results.analysis.testing.evidence import Segments, Texts
 from results.analysis.testing.tests import DEFAULT, Testing
 from results.audit.papers import Paper
 from results.leaderboard.cache import Cache
@@ -104,6 +105,8 @@ class Source:
     title: Title = lambda kind, name: None
     references: References = lambda tables, runs: ()
     paper: PaperOf = lambda name: None
+    texts: Texts | None = None
+    """What reads the texts of runs, for tests over texts in comparisons of two."""
     runs: Path | None = None
     """The folder of the run folders, where runs are seen while they go on; None for none."""
     kept: Kept = field(default_factory=Kept, compare=False)
@@ -210,6 +213,18 @@ class Opened:
         found = self.store.folders(run_ids)
         there = {run: Path(folder) for run, folder in found.items() if folder}
         return {run: RunFolder(path) for run, path in there.items() if path.is_dir()}
+
+    @property
+    def testing_texts(self) -> Testing:
+        """The default tests of a comparison of two, which are of texts too."""
+        if (texts := self.source.texts) is None:
+            return self.testing
+
+        def segments(run: Run, benchmark: str, metric: str) -> Segments | None:
+            """Read those of the stored run: one that may be shown has no folder."""
+            return texts.segments(self.store.run(run.run_id), benchmark, metric)
+
+        return replace(self.testing, texts=replace(texts, segments=segments))
 
     def run(self, run_id: str) -> tuple[Run, RunFolder]:
         """Find the newest attempt at a run, and its folder, which may be gone.

@@ -143,6 +143,43 @@ def axes_from_query(pairs: Iterable[tuple[str, str]]) -> Axes:
     raise ResultsError(unknown("thing to set a score against", asked, get_args(Against)))
 
 
+@dataclass(frozen=True)
+class Versus:
+    """Which two a comparison is of; what is empty of the second is that of the first."""
+
+    group: str = ""
+    backbone: str = ""
+    protocol: str = ""
+    recipes: Literal["shared", "own"] = "shared"
+    first: str = ""
+    second: str = ""
+    """The methods, by the labels of tables."""
+    second_backbone: str = ""
+    second_protocol: str = ""
+
+    def swapped(self) -> "Versus":
+        """Put the second first."""
+        return replace(
+            self,
+            first=self.second or self.first,
+            second=self.first,
+            backbone=self.second_backbone or self.backbone,
+            second_backbone=self.second_backbone and self.backbone,
+            protocol=self.second_protocol or self.protocol,
+            second_protocol=self.second_protocol and self.protocol,
+        )
+
+    def to_query(self) -> str:
+        """Write it as the query of an address, without what is empty.
+
+        >>> Versus(group="math", first="lora", second="dypam").to_query()
+        'group=math&first=lora&second=dypam'
+        """
+        default = Versus()
+        pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return urlencode([(k, value) for k, value in pairs if value != getattr(default, k)])
+
+
 def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     """Read the view of an address; names that are no field of it are ignored.
 

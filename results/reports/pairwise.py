@@ -32,9 +32,7 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
 
 def _section(one: Comparison) -> str:
     first, second = one.methods
-    benchmarks = [contrast for contrast in one.contrasts if contrast.column not in AVERAGES]
-    # Averages over one benchmark would repeat its numbers.
-    shown = one.contrasts if len(benchmarks) > 1 else benchmarks
+    shown = contrasts(one)
     lines = [
         f"{first} minus {second}{one.backbone and f' on {one.backbone}'}: "
         f"{prose.subject(one.conditions)}, {prose.quantity(one.metric.title, one.folds)}.",
@@ -47,6 +45,12 @@ def _section(one: Comparison) -> str:
     return "\n\n".join(filter(None, lines))
 
 
+def contrasts(one: Comparison) -> Sequence[Contrast]:
+    """Leave out averages over one benchmark, which would repeat its numbers."""
+    benchmarks = [contrast for contrast in one.contrasts if contrast.column not in AVERAGES]
+    return one.contrasts if len(benchmarks) > 1 else benchmarks
+
+
 def _over_seeds(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
     """Show means, differences and the test that was chosen, or the default."""
     header = ["", *one.methods, "difference", _interval_of(one.metric), "p", "effect"]
@@ -55,10 +59,10 @@ def _over_seeds(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
             contrast.column,
             prose.mean(one.metric, contrast.first),
             prose.mean(one.metric, contrast.second),
-            _points(one.metric, contrast.difference),
+            written_points(one.metric, contrast.difference),
             *_tested(one.metric, contrast.test),
-            _effect(contrast.test),
-            _detectable(one.metric, contrast.test),
+            written_effect(contrast.test),
+            written_detectable(one.metric, contrast.test),
             f"{len(contrast.first.by_seed)}, {len(contrast.second.by_seed)}",
         ]
         for contrast in shown
@@ -110,7 +114,7 @@ def _over_items(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
     yield from not_made("new items alone", items)
 
 
-def _spread(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+def spread(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
     """Say how much of the spread of a run is due to seeds, and how much to items."""
     contrast = next((c for c in shown if c.column in AVERAGES), shown[0])
     for method, parts in zip(one.methods, contrast.components, strict=True):
@@ -126,7 +130,7 @@ def _spread(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
 
 
 def _means(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
-    """Show the interval of each mean, and where each method is worst."""
+    """Show the interval of each mean."""
     found = [interval for contrast in shown for interval in contrast.intervals if interval]
     if found:
         rows = [
@@ -136,6 +140,10 @@ def _means(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
         yield markdown_table(["mean", *one.methods], rows, align="lrr")
         over = " and ".join(OVER[kind] for kind in OVER if any(i.over == kind for i in found))
         yield f"{INTERVAL}s of the means: {over}."
+
+
+def worst(one: Comparison, shown: Sequence[Contrast]) -> Iterator[str]:
+    """Say where each method is worst."""
     means = {contrast.column: (contrast.first, contrast.second) for contrast in shown}
     if len(means) > 1 and all(one.worst):
         told = [
@@ -165,7 +173,7 @@ def _equivalent(metric: Metric, found: Equivalence | Undefined | None) -> tuple[
         return "-", "-", "-", "-"
     told = f"{'' if found.equivalent else 'not '}within {metric.points(found.margin):g}"
     least = metric.written(found.smallest_margin)
-    return _interval(metric, *found.interval), _p(found.p), told, least
+    return written_interval(metric, *found.interval), _p(found.p), told, least
 
 
 def _around(metric: Metric, mean: Interval | None) -> str:
@@ -174,7 +182,7 @@ def _around(metric: Metric, mean: Interval | None) -> str:
 
 OVER = {"seeds": "over new training runs (t)", "items": "of one run, over new items (Wilson)"}
 
-PARTS: Sequence[Part] = (_over_seeds, _within, _over_items, _means, _spread)
+PARTS: Sequence[Part] = (_over_seeds, _within, _over_items, _means, worst, spread)
 
 
 def _interval_of(metric: Metric) -> str:
@@ -185,7 +193,7 @@ def _tested(metric: Metric, test: Test | Undefined) -> tuple[str, str]:
     """Write interval and p of a test."""
     if isinstance(test, Undefined):
         return "-", "withheld" if test.withheld else "undefined"
-    interval = _interval(metric, *test.interval) if test.interval else "-"
+    interval = written_interval(metric, *test.interval) if test.interval else "-"
     return interval, _p(test.p)
 
 
@@ -193,22 +201,29 @@ def _p(p: float) -> str:
     return f"{p:.3g}" if p >= SMALL else f"< {SMALL}"
 
 
-def _interval(metric: Metric, low: float, high: float) -> str:
-    if metric.logarithm:  # a difference of logarithms is the logarithm of a ratio
-        return f"{exp(low):.3f} to {exp(high):.3f}"
-    return f"{_points(metric, low)} to {_points(metric, high)}"
+def written_interval(metric: Metric, low: float, high: float) -> str:
+    """Write the interval of a difference; of logarithms, of the ratio."""
+    return f"{written_end(metric, low)} to {written_end(metric, high)}"
 
 
-def _points(metric: Metric, value: float | None) -> str:
+def written_end(metric: Metric, value: float) -> str:
+    """Write a difference as tests take it: one of logarithms is the logarithm of a ratio."""
+    return f"{exp(value):.3f}" if metric.logarithm else written_points(metric, value)
+
+
+def written_points(metric: Metric, value: float | None) -> str:
+    """Write a difference with its sign."""
     return "-" if value is None else metric.written(value, "+")
 
 
-def _effect(test: Test | Undefined) -> str:
+def written_effect(test: Test | Undefined) -> str:
+    """Write a difference in SD."""
     effect = None if isinstance(test, Undefined) else test.effect
     return "-" if effect is None else f"{effect:+z.2f}"
 
 
-def _detectable(metric: Metric, test: Test | Undefined) -> str:
+def written_detectable(metric: Metric, test: Test | Undefined) -> str:
+    """Write the smallest difference that is found with a power of 80 %; of logarithms, a ratio."""
     least = None if isinstance(test, Undefined) else detectable(test)
     if least is None:
         return "-"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import quote, urlencode
 
-from results.analysis.items import Kind
+from results.analysis.items import Kind, PairKind
 from results.leaderboard.values.take import FORMS
-from results.leaderboard.view import Axes, Chart, View
+from results.leaderboard.view import Axes, Chart, Versus, View
 from results.record import Status
 
 AXES = Axes()
@@ -56,6 +56,25 @@ class Links(ABC):
     def items(self, run_id: str, benchmark: str, kind: Kind | None = None, page: int = 1) -> str:
         """Give the address of a page of items."""
 
+    @abstractmethod
+    def compare(self, versus: Versus) -> str:
+        """Give the address of a comparison of two methods; empty where there is none."""
+
+    @abstractmethod
+    def compare_runs(self, first: str, second: str = "") -> str:
+        """Give the address of a comparison of two runs; empty where there is none."""
+
+    @abstractmethod
+    def item_pairs(
+        self,
+        first: str,
+        second: str,
+        benchmark: str,
+        kind: PairKind | None = None,
+        page: int = 1,
+    ) -> str:
+        """Give the address of a page of the items of two runs."""
+
 
 class Served(Links):
     """Addresses of a server."""
@@ -100,6 +119,26 @@ class Served(Links):
         """Give the address of a page of items."""
         path = f"{self.run(run_id)}/items/{quote(benchmark, safe='')}"
         return path + _paged(kind, page, "kind")
+
+    def compare(self, versus: Versus) -> str:
+        """Give the address of a comparison of two methods."""
+        return f"/compare{_query(versus.to_query())}"
+
+    def compare_runs(self, first: str, second: str = "") -> str:
+        """Give the address of a comparison of two runs."""
+        named = [("first", first), *([("second", second)] if second else [])]
+        return f"/compare/runs{_query(urlencode(named))}"
+
+    def item_pairs(
+        self,
+        first: str,
+        second: str,
+        benchmark: str,
+        kind: PairKind | None = None,
+        page: int = 1,
+    ) -> str:
+        """Give the address of a page of the items of two runs."""
+        return f"/compare/items{_pair_query(first, second, benchmark, kind, page)}"
 
 
 @dataclass(frozen=True)
@@ -149,6 +188,31 @@ class Files(Links):
         """Give the address of a page of items."""
         return self._up(f"items/{slug(run_id)}/{slug(benchmark)}-{kind or 'all'}-{page}.html")
 
+    def compare(self, versus: Versus) -> str:
+        """Give the address of a comparison: there is one of each two of a table, in one order."""
+        if versus.recipes != "shared" or versus.second_backbone or versus.second_protocol:
+            return ""
+        if not versus.group:
+            return self._up("compare.html")
+        both = sorted((versus.first, versus.second)) if versus.second else ["index"]
+        parts = [versus.group, versus.backbone, *both]
+        return self._up(f"compare/{'/'.join(map(slug, parts))}.html")
+
+    def compare_runs(self, first: str, second: str = "") -> str:
+        """Give no address."""
+        return ""
+
+    def item_pairs(
+        self,
+        first: str,
+        second: str,
+        benchmark: str,
+        kind: PairKind | None = None,
+        page: int = 1,
+    ) -> str:
+        """Give no address."""
+        return ""
+
     def _up(self, path: str) -> str:
         return "../" * self.depth + path
 
@@ -165,6 +229,11 @@ def file_name(view: View, form: str) -> str:
 
 def _backbone(view: View) -> str:
     return slug("every backbone" if len(view.backbones) > 1 else "".join(view.backbones))
+
+
+def _pair_query(first: str, second: str, benchmark: str, kind: PairKind | None, page: int) -> str:
+    named = urlencode({"first": first, "second": second, "benchmark": benchmark})
+    return _query(named) + _paged(kind, page, "kind").replace("?", "&")
 
 
 def slug(name: str) -> str:

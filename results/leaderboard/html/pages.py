@@ -7,7 +7,10 @@ from markupsafe import Markup
 from results.leaderboard.charts.drawings import losses
 from results.leaderboard.html.links import Links, file_name
 from results.leaderboard.html.render import page
+from results.leaderboard.values.compare import ComparePage
+from results.leaderboard.values.compare_runs import RunsPage
 from results.leaderboard.values.history import HistoryPage
+from results.leaderboard.values.item_pairs import ItemPairsPage
 from results.leaderboard.values.items import ItemsPage
 from results.leaderboard.values.live import LivePage
 from results.leaderboard.values.rank import RankPage
@@ -74,6 +77,21 @@ def items(values: ItemsPage, links: Links) -> str:
 def live(values: LivePage, links: Links) -> str:
     """Write what is going on now, for a server alone: a file cannot know it."""
     return page("live", links, page=values)
+
+
+def compare(values: ComparePage, links: Links, firsts: dict[str, tuple[str, ...]]) -> str:
+    """Write a comparison of two methods; `firsts` are the backbones that each group opens with."""
+    return page("compare", links, page=values, firsts=firsts)
+
+
+def compare_runs(values: RunsPage, links: Links) -> str:
+    """Write a comparison of two runs."""
+    return page("compare_runs", links, page=values)
+
+
+def item_pairs(values: ItemPairsPage, links: Links) -> str:
+    """Write a page of the items of two runs."""
+    return page("item_pairs", links, page=values)
 
 
 def error(title: str, message: str, links: Links, instead: str = "") -> str:

@@ -10,7 +10,8 @@ from unicodedata import bidirectional, category
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from results.leaderboard.html.links import Links
-from results.leaderboard.view import View
+from results.leaderboard.values.marked import parted
+from results.leaderboard.view import Versus, View
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -50,8 +51,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(changed=replace, view_of=View)
-    made.filters.update(p=written_p, pad=padding, cut=cut)
+    made.globals.update(changed=replace, versus_of=Versus, view_of=View)
+    made.filters.update(p=written_p, pad=padding, cut=cut, parted=parted)
     return made
 
 

@@ -12,6 +12,7 @@ from results.errors import ResultsError
 from results.leaderboard.server.ahead import make_ahead
 from results.leaderboard.server.api import SCHEMA, add_api
 from results.leaderboard.server.charts import add_charts
+from results.leaderboard.server.comparisons import add_comparisons
 from results.leaderboard.server.errors import add_errors
 from results.leaderboard.server.files import add_files
 from results.leaderboard.server.guard import add_guard
@@ -70,5 +71,6 @@ def app(
     add_api(made, source)
     add_charts(made, source)
     add_live(made, Live(source), ending)
+    add_comparisons(made, source)
     add_errors(made, source)
     return made

@@ -7,6 +7,7 @@ from typing import get_args
 from results.analysis.items import Item, Kind, of_kinds
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
+from results.leaderboard.values.marked import Mark, marks
 
 PAGE = 20
 """Items on a page."""
@@ -33,6 +34,8 @@ class ItemValue:
     reference: str
     judged: str
     """What of the answer was judged."""
+    marks: tuple[Mark, ...]
+    """Where in it extractors found something."""
     rest: str
     """What came after, and was not judged."""
     verdict: str
@@ -91,7 +94,7 @@ class Answers:
             page=page,
             pages=max(1, -(-len(kept) // PAGE)),
             counts={"all": len(self.items), **kinds},
-            items=tuple(map(_item, kept[(page - 1) * PAGE : page * PAGE])),
+            items=tuple(map(item_value, kept[(page - 1) * PAGE : page * PAGE])),
         )
 
 
@@ -117,13 +120,15 @@ def answers(opened: Opened, run_id: str, benchmark: str) -> Answers:
     )
 
 
-def _item(item: Item) -> ItemValue:
+def item_value(item: Item) -> ItemValue:
+    """Give an item as a page shows it."""
     return ItemValue(
         id=item.id,
         prompt=item.prompt,
         gold=item.gold,
         reference=item.reference,
         judged=item.judged,
+        marks=marks(item.judged, item.extracted),
         rest=item.answer[len(item.judged) :],
         verdict=item.verdict,
         cut=not item.ended,

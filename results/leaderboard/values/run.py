@@ -128,9 +128,9 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         marks=run.marks,
         flags=run.flags,
         summary=tuple(_summary(run)),
-        spec=tuple(_facts(run.spec)),
-        environment=tuple(_facts(run.environment)),
-        provenance=tuple(_facts({k: v for k, v in run.provenance.items() if k != "command"})),
+        spec=tuple(facts(run.spec)),
+        environment=tuple(facts(run.environment)),
+        provenance=tuple(facts({k: v for k, v in run.provenance.items() if k != "command"})),
         scores=tuple(map(_score, run.scores)),
         curve=tuple(map(_point, _chosen(curve))),
         curve_of=len(curve),
@@ -167,10 +167,11 @@ def _summary(run: Run) -> Iterator[Fact]:
         yield Fact("folder", run.folder)
 
 
-def _facts(values: Mapping[str, Any], prefix: str = "") -> Iterator[Fact]:
+def facts(values: Mapping[str, Any], prefix: str = "") -> Iterator[Fact]:
+    """Flatten nested values, their names joined with points."""
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _facts(value, f"{prefix}{name}.")
+            yield from facts(value, f"{prefix}{name}.")
         else:
             yield Fact(f"{prefix}{name}", _written(value))
 

@@ -1,6 +1,6 @@
-"""A store made by hand: three methods, a failed run, one run folder, and hostile names."""
+"""A store made by hand: three methods, a failed run, two run folders, and hostile names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +17,22 @@ from results.runfolder.values import Event, Generation, Head, Verdict
 from results.store import Store
 
 HOSTILE = "<script>alert(1)</script>{{ 7*7 }}'\"../../etc\\cmd|=HYPERLINK(1)\x00\x1b[2J"
-ANSWERS = (
+Answer = tuple[str, str, bool, bool]
+ANSWERS: tuple[Answer, ...] = (
     ("Die Größe ist 7.", "7", True, True),
     ("答案是\u30008。", "8", False, True),
     (HOSTILE, "", False, False),
     ("הוא 9 \u202e", "9", False, True),
 )
 """Text, what was found, whether that is right, whether the model ended it."""
+
+OTHER_ANSWERS: tuple[Answer, ...] = (
+    ("Es sind 17 - 9 = 8.", "8", False, True),
+    ("答案是\u30007。", "7", True, True),
+    (HOSTILE, "", False, False),
+    ("הוא 9 \u202e", "9", False, True),
+)
+"""Those of another run to the same rows: the first two differ."""
 
 SPEC = {
     "method": {"name": "lora", "fields": {"r": 8}, "file": "/home/quentin/lora.py"},
@@ -33,7 +42,7 @@ SPEC = {
 }
 
 
-def write_folder(path: Path, run: Run) -> RunFolder:
+def write_folder(path: Path, run: Run, answers: Sequence[Answer] = ANSWERS) -> RunFolder:
     """Write the folder of a run, with four answers and a curve of a hundred steps."""
     folder = RunFolder(path)
     head = Head(
@@ -49,14 +58,14 @@ def write_folder(path: Path, run: Run) -> RunFolder:
         "gsm8k",
         [
             Generation(id=n, prompt="How many?", answer="7", ended=ended, long=False, text=text)
-            for n, (text, _, _, ended) in enumerate(ANSWERS)
+            for n, (text, _, _, ended) in enumerate(answers)
         ],
     )
     folder.write_verdicts(
         "gsm8k",
         [
             Verdict(id=n, extracted={"strict": found}, correct={"strict": right})
-            for n, (_, found, right, _) in enumerate(ANSWERS)
+            for n, (_, found, right, _) in enumerate(answers)
         ],
     )
     events = [Event(time=n, step=n, of=100, loss=1 / (n + 1)) for n in range(99)]
@@ -71,7 +80,7 @@ def write_folder(path: Path, run: Run) -> RunFolder:
 def store(
     tmp_path_factory: pytest.TempPathFactory, make: Callable[..., Run]
 ) -> tuple[str, dict[str, Run]]:
-    """Make the store: three methods over three seeds, a failed run, and one with a folder."""
+    """Make the store: three methods over three seeds, a failed run, and two with a folder."""
     root = tmp_path_factory.mktemp("board")
     place, named = str(root / "harness.db"), {}
     made = Store(place)
@@ -91,6 +100,8 @@ def store(
             )
             if (method, seed) == ("lora", 3):
                 run = with_folder(run, root / "runs" / "lora")
+            if (method, seed) == ("dypam", 3):
+                run = with_folder(run, root / "runs" / "dypam", OTHER_ANSWERS)
             named[f"{method} {seed}"] = run
             made.add(run)
     failed = make(
@@ -109,9 +120,9 @@ def store(
     return place, named | {"failed": failed}
 
 
-def with_folder(run: Run, path: Path) -> Run:
+def with_folder(run: Run, path: Path, answers: Sequence[Answer] = ANSWERS) -> Run:
     """Give a run its folder."""
-    write_folder(path, run)
+    write_folder(path, run, answers)
     return replace(run, folder=str(path))
 
 

@@ -102,3 +102,19 @@ def test_every_view_has_its_charts_as_pages_and_as_drawings(built: Path) -> None
         assert len(list(folder.glob(f"every-backbone-*-{policy}-scale.html"))) == 1
         drawing = (folder / f"{pages[0]}-1.svg").read_text()
         assert drawing in (folder / f"{pages[0]}.html").read_text()
+
+
+def test_a_file_compares_two_methods_with_the_tests_of_the_server(
+    built: Path, store: Stored, client: Callable[..., TestClient]
+) -> None:
+    file = (built / "compare" / "math" / "tiny" / "dypam" / "lora.html").read_text()
+    (one,) = client(store[0]).get("/api/compare?first=dypam&second=lora").json()["compared"]
+    micro = one["comparison"]["contrasts"][-2]
+    assert one["comparison"]["summary"] in file
+    for shown in (micro["difference"], micro["seeds"]["interval"], micro["seeds"]["effect"]):
+        assert f">{shown}" in file
+    assert "Tests over new items are not made here: `harness compare dypam lora`" in file
+
+
+def test_every_two_methods_that_have_scores_are_compared_once(built: Path) -> None:
+    assert len(list(built.glob("compare/math/tiny/*/*.html"))) == 3
