@@ -17,6 +17,7 @@ from benchmarks import (
     memory,
     methods,
     reading,
+    static_build,
     statistics,
     store,
 )
@@ -34,6 +35,7 @@ PARTS = {
     "counting": counting.report,
     "extraction": extraction.report,
     "leaderboard": leaderboard.report,
+    "static-build": static_build.report,
 }
 
 if sys.argv[1:2] == ["gpu"]:

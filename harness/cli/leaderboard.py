@@ -46,4 +46,7 @@ def build(
     """Write the same pages as files, for any web server or to be opened from disk."""
     from harness.commands import leaderboard
 
-    typer.echo(leaderboard.build(store, out, private=private))
+    written, left_out = leaderboard.build(store, out, private=private)
+    typer.echo(written)
+    for line in left_out:
+        typer.echo(line, err=True)

@@ -1,5 +1,7 @@
 """`harness leaderboard`: pages over the store, served or as files."""
 
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -7,13 +9,21 @@ from harness.commands.audit import paper
 from harness.commands.one_run import items
 from harness.commands.segments import segments
 from harness.commands.stored import marked
+from harness.errors import UserError
 from harness.plugins.references import references
 from harness.plugins.titles import title
+from results.analysis.items import Item
 from results.analysis.testing.evidence import Texts
+from results.errors import ResultsError
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
 from results.leaderboard.source import Source
+from results.runfolder.files import naming
+from results.runfolder.folder import RunFolder
 from tasks.metrics import parts
+
+REASONS = 10
+"""Why something could not be read: so many are printed."""
 
 
 def source(store_place: str, *, private: bool, root: Path | None = None) -> Source:
@@ -27,7 +37,7 @@ def source(store_place: str, *, private: bool, root: Path | None = None) -> Sour
     # Titles and papers are read from files that do not change while pages are made.
     return Source(
         store_place,
-        items.read,
+        read,
         marked,
         Public(everything=private),
         title=cache(title),
@@ -38,12 +48,37 @@ def source(store_place: str, *, private: bool, root: Path | None = None) -> Sour
     )
 
 
-def build(store_place: str, out: Path, *, private: bool) -> str:
-    """Write pages below `out`, and say how many files they are."""
-    number = write(source(store_place, private=private), out)
-    return (
-        f"{number} files in {out}. Open {out / 'index.html'}, or copy the folder to a web server."
-    )
+def read(folder: RunFolder, benchmark: str) -> list[Item]:
+    """Read the items of a benchmark of a run.
+
+    Raises:
+        ResultsError: The folder keeps none, or a file of it is damaged.
+    """
+    try:
+        with naming(folder.path):
+            return items.read(folder, benchmark)
+    except UserError as error:
+        raise ResultsError(str(error)) from error
+
+
+def build(store_place: str, out: Path, *, private: bool) -> tuple[str, list[str]]:
+    """Write pages below `out`; say how many files they are, and what could not be read."""
+    built = write(source(store_place, private=private), out)
+    first = out / "index.html"
+    written = f"{built.files} files in {out}. Open {first}, or copy the folder to a web server."
+    return written, left_out(built.lacks)
+
+
+def left_out(lacks: Iterable[str]) -> list[str]:
+    """Say what could not be read, the most frequent reason first.
+
+    >>> left_out(["No folder.", "No folder.", "a is damaged."])
+    ['left out, 2 times: No folder.', 'left out: a is damaged.']
+    """
+    counted = Counter(lacks).most_common()
+    told = [f"left out{f', {n} times' if n > 1 else ''}: {why}" for why, n in counted[:REASONS]]
+    rest = sum(n for _, n in counted[REASONS:])
+    return told + ([f"left out: {rest} more."] if rest else [])
 
 
 def serve(made_of: Source, host: str, port: int, names: list[str]) -> None:

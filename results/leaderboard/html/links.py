@@ -185,8 +185,13 @@ class Files(Links):
         return self._up(f"run/{slug(run_id)}.html")
 
     def items(self, run_id: str, benchmark: str, kind: Kind | None = None, page: int = 1) -> str:
-        """Give the address of a page of items."""
-        return self._up(f"items/{slug(run_id)}/{slug(benchmark)}-{kind or 'all'}-{page}.html")
+        """Give the address of a page of items: a file, and a query for what it shows of it."""
+        path = f"items/{slug(run_id)}/{slug(benchmark)}.html"
+        return self._up(path) + _paged(kind, page, "kind")
+
+    def data(self, run_id: str, benchmark: str) -> str:
+        """Give the address of the script that holds all items of a benchmark of a run."""
+        return self._up(f"items/{slug(run_id)}/{slug(benchmark)}.js")
 
     def compare(self, versus: Versus) -> str:
         """Give the address of a comparison: there is one of each two of a table, in one order."""
@@ -210,8 +215,9 @@ class Files(Links):
         kind: PairKind | None = None,
         page: int = 1,
     ) -> str:
-        """Give no address."""
-        return ""
+        """Give the address of one page, whose query names the files of any two runs."""
+        files = slug(first), slug(second), slug(benchmark)
+        return self._up("compare/items.html") + _pair_query(*files, kind, page)
 
     def _up(self, path: str) -> str:
         return "../" * self.depth + path

@@ -10,7 +10,7 @@ from results.leaderboard.html.render import page
 from results.leaderboard.values.compare import ComparePage
 from results.leaderboard.values.compare_runs import RunsPage
 from results.leaderboard.values.history import HistoryPage
-from results.leaderboard.values.item_pairs import ItemPairsPage
+from results.leaderboard.values.item_pairs import NOT_JUDGED, ItemPairsPage
 from results.leaderboard.values.items import ItemsPage
 from results.leaderboard.values.live import LivePage
 from results.leaderboard.values.rank import RankPage
@@ -92,6 +92,11 @@ def compare_runs(values: RunsPage, links: Links) -> str:
 def item_pairs(values: ItemPairsPage, links: Links) -> str:
     """Write a page of the items of two runs."""
     return page("item_pairs", links, page=values)
+
+
+def item_pairs_file(links: Links) -> str:
+    """Write the page that shows the items of any two runs by script."""
+    return page("item_pairs_file", links, not_judged=NOT_JUDGED)
 
 
 def error(title: str, message: str, links: Links, instead: str = "") -> str:

@@ -1,13 +1,14 @@
 """The items of a run, page by page: as values that the page and the API share."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from results.analysis.items import Item, Kind, of_kinds
+from results.analysis.items import Item, Kind
 from results.errors import ResultsError, unknown
-from results.leaderboard.source import Opened
+from results.leaderboard.source import Items, Opened
 from results.leaderboard.values.marked import Mark, marks
+from results.record import Run
+from results.runfolder.folder import RunFolder
 
 PAGE = 20
 """Items on a page."""
@@ -29,6 +30,7 @@ class ItemValue:
     """One row of a benchmark as a run answered it."""
 
     id: int
+    kinds: tuple[Kind, ...]
     prompt: str
     gold: str
     reference: str
@@ -75,14 +77,15 @@ class Answers:
     method: str
     backbone: str
     seed: int
+    fold: int | None
     benchmark: str
     benchmarks: tuple[str, ...]
-    items: Sequence[Item]
+    items: tuple[ItemValue, ...]
 
     def page(self, kind: Kind | None = None, page: int = 1) -> ItemsPage:
         """Give one page of the items of a kind, or of all; a page after the last is empty."""
-        kept = of_kinds(self.items, [kind] if kind else [])
-        kinds = {one: len(of_kinds(self.items, [one])) for one in get_args(Kind)}
+        kept = [item for item in self.items if kind is None or kind in item.kinds]
+        kinds = {one: sum(one in item.kinds for item in self.items) for one in get_args(Kind)}
         return ItemsPage(
             run=self.run,
             method=self.method,
@@ -94,7 +97,7 @@ class Answers:
             page=page,
             pages=max(1, -(-len(kept) // PAGE)),
             counts={"all": len(self.items), **kinds},
-            items=tuple(map(item_value, kept[(page - 1) * PAGE : page * PAGE])),
+            items=tuple(kept[(page - 1) * PAGE : page * PAGE]),
         )
 
 
@@ -104,7 +107,15 @@ def answers(opened: Opened, run_id: str, benchmark: str) -> Answers:
     Raises:
         ResultsError: There is no such run or benchmark, its folder is gone, or a file is damaged.
     """
-    run, folder = opened.run(run_id)
+    return answers_of(*opened.run(run_id), benchmark, opened.source.items)
+
+
+def answers_of(run: Run, folder: RunFolder, benchmark: str, read: Items) -> Answers:
+    """Read the items of one benchmark of a run that is known, by `read`.
+
+    Raises:
+        ResultsError: There is no such benchmark, its folder is gone, or a file is damaged.
+    """
     if benchmark not in run.benchmarks:
         raise ResultsError(unknown(f"benchmark of run {run.run_id}", benchmark, run.benchmarks))
     if not folder.has_generations(benchmark):
@@ -114,16 +125,19 @@ def answers(opened: Opened, run_id: str, benchmark: str) -> Answers:
         method=run.method,
         backbone=run.backbone,
         seed=run.seed,
+        fold=run.fold,
         benchmark=benchmark,
         benchmarks=tuple(name for name in run.benchmarks if folder.has_generations(name)),
-        items=opened.source.items(folder, benchmark),
+        items=tuple(map(item_value, read(folder, benchmark))),
     )
 
 
 def item_value(item: Item) -> ItemValue:
     """Give an item as a page shows it."""
+    kinds = item.kinds
     return ItemValue(
         id=item.id,
+        kinds=tuple(kind for kind in get_args(Kind) if kind in kinds),
         prompt=item.prompt,
         gold=item.gold,
         reference=item.reference,

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from results.analysis.metrics import metric
-from results.leaderboard.public import host_of
+from results.leaderboard.public import Public, host_of
 from results.leaderboard.source import Opened
 from results.leaderboard.values.curves import Curve, curve_of
 from results.record import Run, Score
@@ -109,14 +109,23 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         ResultsError: There is no such run, or a file of its folder is damaged.
     """
     public = opened.source.public
-    begun = opened.begun(run_id)
-    known, folder = (begun.run, begun.folder) if begun else opened.run(run_id)
-    there = folder.path.is_dir() and bool(known.folder)
+    if begun := opened.begun(run_id):
+        return page_of(begun.run, begun.folder, public, begun.how)
+    return page_of(*opened.run(run_id), public)
+
+
+def page_of(stored: Run, folder: RunFolder, public: Public, how: How | None = None) -> RunPage:
+    """Make the values of a run that is known; `how` it is tells one that is not stored.
+
+    Raises:
+        ResultsError: A file of its folder is damaged.
+    """
+    there = folder.path.is_dir() and bool(stored.folder)
     curve = _curve(folder) if there else []
-    run = public.whole(known)
+    run = public.whole(stored)
     return RunPage(
         run=run.run_id,
-        status=begun.how if begun else run.status,
+        status=how or run.status,
         reason=run.reason,
         started=run.started,
         method=run.method,
@@ -134,12 +143,12 @@ def run_page(opened: Opened, run_id: str) -> RunPage:
         scores=tuple(map(_score, run.scores)),
         curve=tuple(map(_point, _chosen(curve))),
         curve_of=len(curve),
-        losses=curve_of(known, folder) if there else None,
-        log=public.text(folder.end_of_log(), host_of(known)) if there else "",
-        items=() if begun or not there else _answered(run, folder),
+        losses=curve_of(stored, folder) if there else None,
+        log=public.text(folder.end_of_log(), host_of(stored)) if there else "",
+        items=() if how or not there else _answered(run, folder),
         folder_gone="" if there else NO_FOLDER,
-        not_stored=NOT_STORED if begun else "",
-        rerun="" if begun else f"harness rerun {run.run_id}",
+        not_stored=NOT_STORED if how else "",
+        rerun="" if how else f"harness rerun {run.run_id}",
         command=_command(run),
     )
 

@@ -148,3 +148,8 @@ def client() -> Callable[..., TestClient]:
 @pytest.fixture(scope="session")
 def hostile() -> str:
     return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def folder_of() -> Callable[..., Run]:
+    return with_folder

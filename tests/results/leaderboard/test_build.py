@@ -1,7 +1,9 @@
 """Pages as files: they stand alone, lead to one another and say what the server says."""
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,10 +11,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from results.analysis.items import Item
 from results.errors import ResultsError
 from results.leaderboard.build import build
+from results.leaderboard.html.links import Files
 from results.leaderboard.source import Source
+from results.leaderboard.values.run import NO_FOLDER
 from results.record import Run
+from results.runfolder.folder import RunFolder
 from results.store import Store
 
 Stored = tuple[str, dict[str, Run]]
@@ -23,7 +29,8 @@ def built(
     tmp_path_factory: pytest.TempPathFactory, store: Stored, source: Callable[..., Source]
 ) -> Path:
     out = tmp_path_factory.mktemp("built")
-    assert build(source(store[0]), out) == len([one for one in out.rglob("*") if one.is_file()])
+    written = build(source(store[0]), out).files
+    assert written == len((out / "files.txt").read_text().splitlines())
     return out
 
 
@@ -33,7 +40,7 @@ def links(page: Path) -> list[str]:
 
 def test_every_link_leads_to_a_file(built: Path) -> None:
     pages = list(built.rglob("*.html"))
-    assert len(pages) > 20
+    assert len(pages) > 15
     for page in pages:
         for link in links(page):
             split = urlsplit(link)
@@ -54,7 +61,8 @@ def test_the_first_page_leads_to_every_page(built: Path) -> None:
         if page.suffix == ".html":
             paths = (urlsplit(link).path for link in links(page))
             waiting += [page.parent / unquote(path) for path in paths if path]
-    assert found == {one.resolve() for one in built.rglob("*") if one.is_file()}
+    listed = (built / "files.txt").read_text().splitlines()
+    assert found == {(built / one).resolve() for one in listed}
 
 
 def test_a_file_has_the_numbers_of_the_server(
@@ -74,17 +82,109 @@ def test_no_file_asks_for_what_a_page_from_disk_cannot_have(built: Path) -> None
         assert "Content-Security-Policy" in page.read_text()
 
 
-def test_the_items_of_a_run_are_pages_for_each_kind(built: Path) -> None:
-    counts = {
-        page.stem: page.read_text().count("<article") for page in built.glob("items/*/*.html")
-    }
-    assert counts == {
-        "gsm8k-all-1": 4,
-        "gsm8k-right-1": 1,
-        "gsm8k-wrong-1": 3,
-        "gsm8k-unparsed-1": 1,
-        "gsm8k-cut-1": 1,
-    }
+def test_the_items_of_a_benchmark_are_a_script_that_registers_what_the_api_gives(
+    built: Path, store: Stored, client: Callable[..., TestClient]
+) -> None:
+    run = store[1]["lora 3"].run_id
+    data = built / Files().data(run, "gsm8k")
+    registered = re.fullmatch(r"items\.register\((.*)\);\n", data.read_text(), re.DOTALL)
+    assert registered
+    answered = client(store[0]).get(f"/api/run/{run}/items/gsm8k").json()
+    assert json.loads(registered[1])["items"] == answered["items"]
+    assert [one["kinds"] for one in answered["items"]] == [
+        ["right"],
+        ["wrong"],
+        ["wrong", "unparsed", "cut"],
+        ["wrong"],
+    ]
+
+
+def test_a_build_again_gives_the_same_bytes(
+    built: Path, store: Stored, source: Callable[..., Source], tmp_path: Path
+) -> None:
+    for _ in range(2):
+        build(source(store[0]), tmp_path / "out")
+        assert files(tmp_path / "out") == files(built)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_a_build_removes_what_builds_wrote_and_nothing_else(
+    store: Stored, source: Callable[..., Source], make: Callable[..., Run], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    build(source(store[0]), out)
+    (out / "CNAME").write_text("board.example")
+    (out / "run" / "notes.html").write_text("mine")
+    (tmp_path / "outside").write_text("mine")
+    with (out / "files.txt").open("a") as listed:
+        listed.write("../outside\n")
+    first = files(out)
+    Store(tmp_path / "small.db").add(make("lora", 9))
+    build(source(str(tmp_path / "small.db")), out)
+    assert {"CNAME", "run/notes.html"} <= files(out).keys()
+    names = (out / "files.txt").read_text().splitlines()
+    assert files(out).keys() == {*names, "files.txt", "CNAME", "run/notes.html"}
+    assert len(files(out)) < len(first)
+    assert (tmp_path / "outside").exists()
+    assert not (out / "items").exists()
+
+
+def test_a_folder_that_no_build_wrote_is_left_alone(
+    store: Stored, source: Callable[..., Source], tmp_path: Path
+) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    with pytest.raises(ResultsError, match="no build wrote into it"):
+        build(source(store[0]), tmp_path)
+    assert files(tmp_path) == {"index.html": b"mine"}
+
+
+def test_a_repository_without_files_may_be_built_into(
+    store: Stored, source: Callable[..., Source], tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    build(source(store[0]), tmp_path)
+    assert (tmp_path / "index.html").exists()
+
+
+def test_a_build_that_fails_leaves_the_pages_of_before(
+    built: Path, store: Stored, source: Callable[..., Source], tmp_path: Path
+) -> None:
+    def fail(folder: RunFolder, benchmark: str) -> list[Item]:
+        raise OSError(f"{folder.path}: {benchmark}")
+
+    build(source(store[0]), tmp_path)
+    with pytest.raises(OSError, match="gsm8k"):
+        build(replace(source(store[0]), items=fail), tmp_path)
+    assert files(tmp_path) == files(built)
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_built(
+    make: Callable[..., Run],
+    folder_of: Callable[..., Run],
+    source: Callable[..., Source],
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path / "harness.db")
+    for name in ("whole", "damaged", "no-run"):
+        run = folder_of(make(name, 1), tmp_path / "runs" / name)
+        store.add(run)
+    store.add(make("gone", 1, folder=str(tmp_path / "gone")))
+    (tmp_path / "runs/damaged/verdicts/gsm8k.jsonl").write_text("{")
+    (tmp_path / "runs/no-run/run.json").write_text("{}")
+    out = tmp_path / "out"
+    lacks = build(source(str(tmp_path / "harness.db")), out).lacks
+    assert len(lacks) == 3
+    for what in ("verdicts/gsm8k.jsonl is damaged", "no-run/run.json is damaged", NO_FOLDER):
+        assert any(what in one for one in lacks)
+    assert len(list(out.glob("run/*.html"))) == 4
+    assert len(list(out.glob("items/*/*.js"))) == 1
+    (said,) = (one for one in out.glob("items/*/*.html") if "damaged" in one.read_text())
+    assert "…/gsm8k.jsonl is damaged" in said.read_text()
+    assert str(tmp_path) not in said.read_text()
 
 
 def test_an_empty_store_makes_no_pages(tmp_path: Path, source: Callable[..., Source]) -> None:

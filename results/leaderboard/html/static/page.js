@@ -53,13 +53,13 @@
   };
 
   const search = document.querySelector("input[name=search]");
-  const asked = new URLSearchParams(location.search);
   const inFiles = "static" in document.documentElement.dataset;
-  const methods = inFiles ? asked.getAll("methods") : [];
-  search?.addEventListener("input", () => filterRows(search.value, methods));
+  const asked = () => new URLSearchParams(inFiles ? location.search : "");
+  search?.addEventListener("input", () => filterRows(search.value, asked().getAll("methods")));
   if (!inFiles || !tables().length) return;
 
   // A file answers no query, so what the server does with it is done here.
+  const written = new Map(tables().map((table) => [table, [...table.tBodies[0].rows]]));
   const sortRows = (table, by, reverse) => {
     const heads = [...table.tHead.rows[0].cells];
     const column = heads.findIndex((head) => head.dataset.column === by);
@@ -68,7 +68,7 @@
     heads[column].setAttribute("aria-sort", reverse ? "descending" : "ascending");
     const key = (row) => row.cells[column].dataset.key;
     const before = (a, b) => (by === "method" ? (a < b ? -1 : a > b ? 1 : 0) : a - b);
-    const rows = [...table.tBodies[0].rows];
+    const rows = written.get(table);
     const known = rows.filter((row) => key(row) !== "");
     known.sort((a, b) => before(key(a), key(b)) * (reverse ? -1 : 1));
     table.tBodies[0].append(...known, ...rows.filter((row) => key(row) === ""));
@@ -83,8 +83,34 @@
       }
     });
   };
+  // A link keeps what else is chosen: to another file, as far as its tables have that too.
+  const KEPT = ["sort", "reverse", "search", "columns"];
+  const linkChoices = (now) => {
+    for (const link of document.querySelectorAll(".choice[data-field] a")) {
+      const choice = link.closest(".choice");
+      const here = choice.matches(".scripted");
+      const kept = new URLSearchParams([...now].filter(([name]) => here || KEPT.includes(name)));
+      if (here) choose(link, choice.dataset.field, now, kept);
+      link.search = kept;
+    }
+  };
+  const choose = (link, field, now, kept) => {
+    const value = new URLSearchParams(link.search).get(field) ?? "";
+    value ? kept.set(field, value) : kept.delete(field);
+    const current = value === (now.get(field) ?? "");
+    current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+  };
+  const linkHeads = (now) => {
+    for (const link of document.querySelectorAll("table.rank thead a")) {
+      const head = link.closest("th");
+      const query = new URLSearchParams(now);
+      query.set("sort", head.dataset.column);
+      head.ariaSort === "ascending" ? query.set("reverse", "1") : query.delete("reverse");
+      link.search = query;
+    }
+  };
   const apply = () => {
-    const now = new URLSearchParams(location.search);
+    const now = asked();
     const reverse = now.get("reverse") === "1";
     for (const section of document.querySelectorAll("section.table")) {
       const { protocol, era, overall } = section.dataset;
@@ -95,24 +121,35 @@
         hideColumns(table, now.getAll("columns"));
       }
     }
+    linkHeads(now);
+    linkChoices(now);
     filterRows(now.get("search") ?? "", now.getAll("methods"));
     search.value = now.get("search") ?? "";
     for (const box of document.querySelectorAll("input[type=checkbox]")) {
       box.checked = now.getAll(box.name).includes(box.value);
+      if (box.checked) box.closest("details").open = true;
     }
   };
-  for (const link of document.querySelectorAll("table.rank thead a")) {
+  const show = (query) => {
+    history.pushState(null, "", `?${query}`);
+    apply();
+  };
+  for (const head of document.querySelectorAll("table.rank th[data-column]")) {
+    const link = document.createElement("a");
+    link.append(...head.childNodes);
+    link.href = location.href;
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      const head = link.closest("th");
-      const now = new URLSearchParams(location.search);
-      const again = head.getAttribute("aria-sort") === "ascending";
-      now.set("sort", head.dataset.column);
-      again ? now.set("reverse", "1") : now.delete("reverse");
-      history.pushState(null, "", `?${now}`);
-      apply();
+      show(new URLSearchParams(link.search));
     });
+    head.append(link);
   }
+  search.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = [...new FormData(search.form)].filter(([, value]) => value);
+    const others = [...asked()].filter(([name]) => !["search", "columns", "methods"].includes(name));
+    show(new URLSearchParams([...others, ...typed]));
+  });
   addEventListener("popstate", apply);
   apply();
 })();
