@@ -191,7 +191,10 @@ class _Kept:
 
     def _benchmarks(self, run_id: str) -> tuple[str, ...]:
         folder, names = self._folders.get(run_id), self.runs[run_id].benchmarks
-        return tuple(name for name in names if folder and folder.has_generations(name))
+        try:
+            return tuple(name for name in names if folder and folder.has_generations(name))
+        except ResultsError:  # The page of the run says what is damaged.
+            return ()
 
 
 def _pairs(one: Comparison, kept: _Kept) -> Iterator[RunPair]:

@@ -20,13 +20,13 @@ const items = (() => {
     document.head.append(script);
   });
 
-  // As `render.readable` writes control characters.
+  // As `render.readable` writes control characters and those that turn the direction of text.
   const escaped = (one) => {
     const code = one.charCodeAt(0);
     if (one === "\r") return "\\r";
     return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
   };
-  const readable = (text) => String(text).replace(/(?![\n\t])[\p{Cc}\p{Cs}]/gu, escaped);
+  const readable = (text) => String(text).replace(/(?![\n\t])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, escaped);
 
   // Parts that are false, such as a badge that does not apply, are left out.
   const element = (tag, attributes, ...parts) => {
