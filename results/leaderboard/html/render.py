@@ -14,7 +14,7 @@ from results.leaderboard.view import View
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-ASSETS = ("style.css", "page.js")
+ASSETS = ("style.css", "page.js", "icon.svg")
 
 TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 """What Unicode calls the characters that turn the direction of a text."""
