@@ -1,4 +1,4 @@
-"""Methods are ranked, and what cannot be told apart is seen: as a visitor does it, in every outlet."""
+"""Methods are ranked, and what tests cannot tell apart is seen: as a visitor does it."""
 
 import re
 from collections.abc import Callable
