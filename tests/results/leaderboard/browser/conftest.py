@@ -210,6 +210,12 @@ def offered(real: Path) -> Iterator[dict[str, Outlet]]:
         yield every
 
 
+@pytest.fixture(scope="session")
+def offer() -> Callable[..., Any]:
+    # Fixtures, since test files cannot import one another.
+    return outlets
+
+
 @pytest.fixture(params=OUTLETS)
 def outlet(request: pytest.FixtureRequest, offered: dict[str, Outlet]) -> Outlet:
     return offered[request.param]
