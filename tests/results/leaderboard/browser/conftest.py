@@ -216,6 +216,11 @@ def offer() -> Callable[..., Any]:
     return outlets
 
 
+@pytest.fixture(scope="session")
+def server() -> Callable[..., Any]:
+    return serve
+
+
 @pytest.fixture(params=OUTLETS)
 def outlet(request: pytest.FixtureRequest, offered: dict[str, Outlet]) -> Outlet:
     return offered[request.param]

@@ -51,8 +51,9 @@ SAFE = "plain"
 PAST_THE_EDGE = """
 document.documentElement.scrollWidth == document.documentElement.clientWidth ? [] :
   [...document.querySelectorAll("body *")]
-    .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest(".scroll table"))
-    .map((one) => `${one.localName}.${one.className} in ${one.parentElement.localName}.${one.parentElement.className}`)
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .filter((one) => !one.closest(".scroll table"))
+    .map((one) => one.outerHTML.slice(0, 200))
 """
 """What of a page reaches past the edge of the screen, where the page itself does."""
 
