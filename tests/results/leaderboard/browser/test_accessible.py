@@ -19,10 +19,13 @@ PAST_THE_EDGE = "document.documentElement.scrollWidth - document.documentElement
 # It would read stylesheets again, which a page from disk forbids.
 AXE = {"resultTypes": ["violations"], "preload": False}
 
+CHOOSE = "Choose what is shown"
+"""What a phone has folded."""
+
 PAGES = {
     "ranking": (),
-    "recipes": ("each its own",),
-    "one seed": ("commonsense",),
+    "recipes": (CHOOSE, "each its own"),
+    "one seed": (CHOOSE, re.compile("^commonsense", re.I)),
     "runs": ("Runs",),
     "failed runs": ("Runs", re.compile("^failed")),
     "failed run": ("Runs", re.compile("^failed"), re.compile("^[0-9a-f]{8}$")),
@@ -35,6 +38,9 @@ PAGES = {
 
 def reach(page: Page, name: str) -> None:
     for link in PAGES[name]:
+        if link == CHOOSE:
+            page.locator("details.controls").evaluate("one => { one.open = true }")
+            continue
         exact = isinstance(link, str)
         page.get_by_role("link", name=link, exact=exact).first.click()
     page.wait_for_load_state()
