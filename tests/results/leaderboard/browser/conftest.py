@@ -100,7 +100,7 @@ def visit(browser: Browser, guard: Guard) -> Iterator[Callable[..., Page]]:
     def visit(outlet: Outlet, address: str = "", **options: Any) -> Page:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(3_000)
+        page.set_default_timeout(10_000)
         guard.watch(page, outlet.base)
         page.goto(address or outlet.home)
         return page
