@@ -38,6 +38,9 @@ class Shares(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
             # A process makes the trained adapter of a method on a model once, for all checks.
             name, _, model = case.split("-", 2)
             return f"{name}-{model}"
+        if "leaderboard/browser/" in file:
+            # One process makes the runs that all of them look at.
+            return "browser"
         return nodeid if file.endswith("test_published_percentages.py") else file
 
 

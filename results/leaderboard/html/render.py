@@ -15,7 +15,7 @@ from results.leaderboard.view import Versus, View
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-ASSETS = ("style.css", "page.js", "take.js", "items.js", "item_pairs.js")
+ASSETS = ("style.css", "icon.svg", "page.js", "take.js", "items.js", "item_pairs.js")
 """What the pages of both outlets load."""
 
 TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")

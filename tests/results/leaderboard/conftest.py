@@ -126,6 +126,11 @@ def with_folder(run: Run, path: Path, answers: Sequence[Answer] = ANSWERS) -> Ru
     return replace(run, folder=str(path))
 
 
+@pytest.fixture(scope="session")
+def folder() -> Callable[[Path, Run], RunFolder]:
+    return write_folder
+
+
 def source_of(place: str, *, private: bool = False) -> Source:
     return Source(place, items.read, list, Public(everything=private))
 

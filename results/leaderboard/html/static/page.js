@@ -16,13 +16,20 @@
   };
   for (const button of document.querySelectorAll("[popovertarget]")) {
     const details = document.getElementById(button.getAttribute("popovertarget"));
+    // The pointer has opened them before it clicks: a click must not close them again.
+    button.popoverTargetAction = "show";
     const show = () => { if (!details.matches(":popover-open")) details.showPopover(); };
-    let leaving;
+    let leaving, closing;
     const leave = () => { leaving = setTimeout(() => details.hidePopover(), 120); };
+    // Who closes them with Escape is brought back to the button, which must not open them again.
+    details.addEventListener("beforetoggle", (event) => { closing = event.newState === "closed"; });
     details.addEventListener("toggle", (event) => {
+      closing = false;
       if (event.newState === "open") place(details, button);
     });
-    button.addEventListener("focus", () => { if (button.matches(":focus-visible")) show(); });
+    button.addEventListener("focus", () => {
+      if (!closing && button.matches(":focus-visible")) show();
+    });
     for (const one of [button, details]) {
       one.addEventListener("pointerenter", (event) => {
         clearTimeout(leaving);
