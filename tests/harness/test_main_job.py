@@ -203,6 +203,7 @@ def test_a_failed_run_says_why_is_stored_and_does_not_end_the_others(
     assert sorted(statuses) == ["failed", "finished", "finished", "finished"]
 
 
+@pytest.mark.parts
 def test_a_training_set_with_no_row_that_fits_is_a_failure_with_a_reason(
     harness: Command, tmp_path: Path
 ) -> None:
@@ -215,6 +216,7 @@ def weights(folder: Path) -> bytes:
     return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
+@pytest.mark.parts
 def test_gradient_checkpointing_changes_no_digit_and_is_recorded_with_the_environment(
     harness: Command, place: Path, tmp_path: Path
 ) -> None:

@@ -282,6 +282,7 @@ def test_a_type_of_ours_reads_like_a_member_of_pefts_enumeration() -> None:
     assert plugins.method("dypam").configure().peft_type.value == "DYPAM"
 
 
+@pytest.mark.parts
 def test_the_page_on_adapters_elsewhere_is_followed_word_for_word(
     saved: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_run_that_diverged_is_refused_and_is_not_said_to_go_on(
     assert "goes on" not in refused.stderr
 
 
+@pytest.mark.parts
 def test_an_interrupted_rerun_leaves_nothing(place: Path, until: Callable[..., bool]) -> None:
     before = content(place)
     executable = Path(sys.executable).with_name("harness")

@@ -81,6 +81,7 @@ def agree(folder: Path, name: str) -> None:
     assert fall > 3 * rounding
 
 
+@pytest.mark.parts
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> None:
     agree(systems, name)
@@ -104,6 +105,7 @@ def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path
     assert found["fetches"] == found["parameters"] * found["steps"]
 
 
+@pytest.mark.parts
 def test_layer_selection_under_zero_one_sees_the_gradients_that_torch_has(systems: Path) -> None:
     plain, sharded = (
         json.loads((systems / engine / "rosa.json").read_text())
