@@ -29,12 +29,13 @@ def serve(
     """Serve pages over the store at http://127.0.0.1:8000."""
     from harness.commands import leaderboard
 
+    listening = leaderboard.listen(host, port)
     address, warning = leaderboard.greeting(host, port)
     typer.echo(f"Pages over {store}: {address} (Ctrl-C ends)")
     if warning:
         typer.echo(warning, err=True)
     made_of = leaderboard.source(store, private=private, root=root)
-    leaderboard.serve(made_of, host, port, name or [])
+    leaderboard.serve(made_of, listening, [host, *(name or [])])
 
 
 @app.command()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from socket import socket
 
 from harness.commands.audit import paper
 from harness.commands.one_run import items
@@ -81,16 +82,27 @@ def left_out(lacks: Iterable[str]) -> list[str]:
     return told + ([f"left out: {rest} more."] if rest else [])
 
 
-def serve(made_of: Source, host: str, port: int, names: list[str]) -> None:
-    """Serve pages until the process is ended."""
-    from results.leaderboard.server.app import serve as listen  # noqa: PLC0415 (a build needs none)
+def listen(host: str, port: int) -> socket:
+    """Take an address for a server.
 
-    listen(made_of, host, port, tuple(names))
+    Raises:
+        ResultsError: It is taken, or not of this machine.
+    """
+    from results.leaderboard.server import app  # noqa: PLC0415 (a build needs none)
+
+    return app.listen(host, port)
+
+
+def serve(made_of: Source, listening: socket, names: list[str]) -> None:
+    """Serve pages until the process is ended."""
+    from results.leaderboard.server import app  # noqa: PLC0415
+
+    app.serve(made_of, listening, names)
 
 
 def greeting(host: str, port: int) -> tuple[str, str]:
     """Say where the page is, and what a page without login means where others reach it."""
-    from results.leaderboard.server.app import LOCAL, OPEN  # noqa: PLC0415
+    from results.leaderboard.server.app import LOCAL, OPEN, bracketed  # noqa: PLC0415
 
-    address = f"http://{host}:{port}"
-    return address, "" if host in LOCAL else OPEN.format(host=host, port=port)
+    named = bracketed(host)
+    return f"http://{named}:{port}", "" if named in LOCAL else OPEN.format(host=named, port=port)

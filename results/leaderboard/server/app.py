@@ -1,7 +1,8 @@
 """Pages over a store, served: the only code that knows FastAPI is here and beside it."""
 
 import gc
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Thread
 
@@ -36,14 +37,30 @@ note: this page has no login. Who reaches {host}:{port} reads all runs and all a
 """
 
 
-def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> None:
+def listen(host: str, port: int) -> socket.socket:
+    """Take an address for a server.
+
+    Raises:
+        ResultsError: It is taken, or not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ResultsError(
+            f"No server can listen at {host}, port {port}: {why}.\n"
+            "  Please give another --port or --host, or end the server that listens there."
+        ) from error
+
+
+def serve(source: Source, listening: socket.socket, names: Iterable[str]) -> None:
     """Make the first page, then serve pages until the process is ended.
 
     Args:
         source: What is served.
-        host: The address to listen at.
-        port: The port to listen at.
-        names: The names of this machine by which visitors ask for a page, besides the local ones.
+        listening: Where it is asked for.
+        names: The names by which visitors ask for this machine, besides the local ones.
     """
 
     def ending() -> bool:
@@ -54,10 +71,19 @@ def serve(source: Source, host: str, port: int, names: tuple[str, ...] = ()) -> 
     with suppress(ResultsError):  # every visitor is told
         ranking(source, View())
     Thread(target=make_ahead, args=[source], daemon=True).start()
-    made = app(source, (*LOCAL, host, *names), ending)
-    server = uvicorn.Server(uvicorn.Config(made, host=host, port=port, log_level="warning"))
+    made = app(source, (*LOCAL, *map(bracketed, names)), ending)
+    server = uvicorn.Server(uvicorn.Config(made, log_level="warning"))
     with suppress(KeyboardInterrupt):
-        server.run()
+        server.run([listening])
+
+
+def bracketed(host: str) -> str:
+    """Write a host as addresses of pages have it.
+
+    >>> bracketed("::1"), bracketed("127.0.0.1")
+    ('[::1]', '127.0.0.1')
+    """
+    return f"[{host}]" if ":" in host else host
 
 
 def app(
