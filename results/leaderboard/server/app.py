@@ -47,7 +47,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = str(error.strerror).partition(" (")[0].lower()
         raise ResultsError(
             f"No server can listen at {host}, port {port}: {why}.\n"
             "  Please give another --port or --host, or end the server that listens there."
