@@ -62,7 +62,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for spelling in (name.lower(), field, SYNONYMS.get(field, field), f"{name.lower()}.py"):
         if found := by_lower.get(spelling) or by_field.get(spelling):
             return found
-    swapped = [one for one in _swapped(name.lower()) if one in by_lower]
+    # A long name that a stranger sends would take seconds to swap.
+    is_as_long = len(name) in set(map(len, by_lower))
+    swapped = [one for one in _swapped(name.lower()) if one in by_lower] if is_as_long else []
     close = swapped or get_close_matches(name.lower(), by_lower, n=1)
     return by_lower[close[0]] if close else None
 

@@ -11,8 +11,14 @@ from typing import Any
 
 from results.record import Kind, Run
 
-_PATH = re.compile(r"(?<![\w.:/<-])(?:~[\w.-]*|[A-Za-z]:)?(?:[\\/][\w.@+#%=-]+)+(?<!/)[\\/]?")
-"""An absolute path. What follows a colon, a word or "<" is part of an address or of a tag."""
+_PATH = re.compile(
+    r"(?<![\w./<-])(?!(?<=:)//(?!/))(?:~[\w.-]*|[A-Za-z]:)?(?:[\\/]{1,4}[\w.@+#%=-]+)+(?<!/)[\\/]?"
+)
+"""An absolute path. What follows a word, "<" or "://" is part of an address or of a tag; a file
+has three slashes there."""
+
+_HOMES = ("home", "users")
+"""Folders of users: what is directly below is the name of one."""
 
 _HOST = "host"
 """The key of the environment's `machine` that names the host."""
@@ -33,6 +39,8 @@ class Public:
         'no file …/gsm8k.json on …'
         >>> Public().text("see https://huggingface.co/org/model or and/or")
         'see https://huggingface.co/org/model or and/or'
+        >>> Public().text("node7:/home/ann, file:///home/ann/lora.py")
+        'node7:…, file:…/lora.py'
         """
         if self.everything:
             return text
@@ -58,6 +66,11 @@ class Public:
         ''
         """
         return place if "://" not in place and self.text(place) == place else ""
+
+    def unread(self, place: str, why: str) -> str:
+        """Say why a store cannot be read; a server of databases tells its host and user."""
+        shown = self.everything or "://" not in place
+        return self.text(why) if shown else "Its database says why: see `harness history`."
 
     def kind(self, kind: Kind) -> Kind:
         """Leave out where the backbone lies; two of one name are told apart by their revision."""
@@ -102,5 +115,5 @@ def _without_host(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _last_part(path: re.Match[str]) -> str:
-    parts = re.split(r"[\\/]", path[0].rstrip("\\/"))
-    return f"{GONE}/{parts[-1]}"
+    *above, last = filter(None, re.split(r"[\\/]", path[0]))
+    return GONE if above and above[-1].lower() in _HOMES else f"{GONE}/{last}"

@@ -70,3 +70,8 @@ def test_a_name_of_another_kind_is_suggested_but_not_listed() -> None:
     text = unknown("field of lora", "lr", LORA, also=SETTINGS)
     assert "Did you mean 'train.lr'?" in text
     assert "train.epochs" not in text
+
+
+def test_a_name_of_a_stranger_may_be_long() -> None:
+    # Each swapped pair of letters would be a text as long: 10 ** 12 letters in all.
+    assert nearest("a" * 10**6, ["lora", "rosa"]) is None

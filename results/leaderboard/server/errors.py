@@ -28,8 +28,9 @@ def add_errors(made: FastAPI, source: Source) -> None:
         message = source.public.text(str(error))
         try:
             source.open()
-        except ResultsError:
-            return _answer(request, 503, "The store cannot be read", message)
+        except ResultsError as unread:
+            why = source.public.unread(source.place, str(unread))
+            return _answer(request, 503, "The store cannot be read", why)
         instead = LINKS.rank(error.instead) if isinstance(error, WrongView) else ""
         return _answer(request, 404, "There is nothing like that", message, instead)
 

@@ -3,6 +3,7 @@
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.middleware.base import RequestResponseEndpoint
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from results.leaderboard.html.render import SERVED
 
@@ -28,3 +29,17 @@ def add_guard(made: FastAPI, hosts: tuple[str, ...]) -> None:
         answer = await follow(request)
         answer.headers.update(HEADERS)
         return answer
+
+    made.add_middleware(Heads)
+
+
+class Heads:
+    """Answers HEAD as it answers GET; the server that calls this sends the headers alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is asked for."""
+        asked = {**scope, "method": "GET"} if scope.get("method") == "HEAD" else scope
+        await self._app(asked, receive, send)

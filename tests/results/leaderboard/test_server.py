@@ -199,11 +199,23 @@ def test_no_page_and_no_answer_names_a_folder_a_host_or_a_user(
 ) -> None:
     served, ids = client(store[0]), [store[1][name].run_id for name in ("lora 3", "failed")]
     paths = ["/", "/runs", *(f"/run/{one}" for one in ids), f"/run/{ids[0]}/items/gsm8k"]
-    paths += ["/api/rank", "/run/none", "/run/none/items/x", "/?group=none"]
-    paths += [f"/api{path}" for path in paths if path.startswith(("/run", "/runs"))]
+    paths += [f"/charts{chart}" for chart in ("/trade-off", "/scale", "/training")]
+    paths += ["/compare?first=lora&second=dypam", f"/compare/runs?first={ids[0]}", "/live"]
+    paths += ["/run/none", "/run/none/items/x", "/compare/runs?first=none"]
+    paths += ["/api/rank", *(f"/api{path}" for path in paths if path != "/"), "/?group=none"]
     for path in paths:
         text = served.get(path).text
         assert [secret for secret in SECRETS if secret in text] == [], path
+
+
+def test_the_address_of_a_database_server_is_not_shown(client: Client) -> None:
+    place = "postgresql+psycopg://quentin:secret@127.0.0.1:1/runs"
+    answer, private = (client(place, private=one).get("/") for one in (False, True))
+    assert answer.status_code == private.status_code == 503
+    assert "see `harness history`" in answer.text
+    assert [one for one in ("quentin", "secret", "127.0.0.1") if one in answer.text] == []
+    assert "quentin" in private.text
+    assert "secret" not in private.text
 
 
 def test_who_asks_for_it_is_shown_folders_and_hosts(store: Stored, client: Client) -> None:
@@ -230,6 +242,13 @@ def test_a_page_may_run_no_inline_script_and_ask_no_other_host(
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
+
+
+@pytest.mark.parametrize(("path", "status"), [("/", 200), ("/api/rank", 200), ("/nothing", 404)])
+def test_head_is_answered_as_get(store: Stored, client: Client, path: str, status: int) -> None:
+    asked, got = (getattr(client(store[0]), verb)(path) for verb in ("head", "get"))
+    assert asked.status_code == got.status_code == status
+    assert asked.headers == got.headers
 
 
 def test_an_empty_store_says_so(tmp_path: Path, client: Client) -> None:
