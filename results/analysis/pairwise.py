@@ -164,9 +164,13 @@ def _shared(one: Comparison) -> Comparison:
 
 def _alone(run: Run, seed: int) -> Series:
     """Make a series of one run; `seed` stands for that of both, as no seed is tested."""
+    return Series(run.method, called(run), run, {seed: {None: run}}, (), {})
+
+
+def called(run: Run) -> str:
+    """Name a run by what a reader knows it by."""
     fold = "" if run.fold is None else f", fold {run.fold}"
-    label = f"{run.method} on {run.backbone}, seed {run.seed}{fold}"
-    return Series(run.method, label, run, {seed: {None: run}}, (), {})
+    return f"{run.method} on {run.backbone}, seed {run.seed}{fold}"
 
 
 def _comparison(one: Comparable, shown: Columns, testing: Testing) -> Comparison:

@@ -46,6 +46,11 @@ class TableRow:
     flags: Mapping[str, tuple[str, ...]]
     """Of each of its runs, by its id, what is suspicious of the answers."""
 
+    @property
+    def trained(self) -> bool:
+        """Whether anything was trained; where no run finished, that is taken for granted."""
+        return self.trainable_percent != 0
+
 
 @dataclass(frozen=True)
 class Block:

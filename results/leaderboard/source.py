@@ -86,7 +86,7 @@ class Kept:
     """What was made before of a store, as long as nothing of it changes."""
 
     kinds: Cache[Kinds] = field(default_factory=lambda: Cache(1))
-    runs: Cache[list[Run]] = field(default_factory=lambda: Cache(MOST_RUNS))
+    runs: Cache[tuple[Run, ...]] = field(default_factory=lambda: Cache(MOST_RUNS))
     """By group and backbones."""
     tables: Cache[Any] = field(default_factory=lambda: Cache(MOST_RUNS))
     """By group, backbones and policy of recipes; their length is that of their runs."""
@@ -167,7 +167,7 @@ class Opened:
         group = view.group or next(iter(self.groups), "")
         return replace(view, group=group, backbones=view.backbones or self.backbones(group)[:1])
 
-    def runs(self, view: View) -> list[Run]:
+    def runs(self, view: View) -> tuple[Run, ...]:
         """List the runs of a view's group and backbones, newest first.
 
         Raises:
@@ -176,12 +176,12 @@ class Opened:
         kept, key = self.source.kept.runs, (view.group, view.backbones)
         return kept.get(key, lambda: self.stamp(view), lambda: self._runs(view))
 
-    def _runs(self, view: View) -> list[Run]:
+    def _runs(self, view: View) -> tuple[Run, ...]:
         names = [view.group], (), view.backbones
         stored = self.store.runs(**narrowed(self.kinds, *names))
         # A backbone may be new since the kinds were read; then the next page has it.
         known = [run for run in stored if run.backbone_identity in self._kinds.names]
-        return select(sharing(self._shown(known)), self.kinds, *names)
+        return tuple(select(sharing(self._shown(known)), self.kinds, *names))
 
     def stamp(self, view: View) -> Any:
         """Tell what changes whenever `runs` would give others.

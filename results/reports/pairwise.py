@@ -177,7 +177,7 @@ def _equivalent(metric: Metric, found: Equivalence | Undefined | None) -> tuple[
 
 
 def _around(metric: Metric, mean: Interval | None) -> str:
-    return f"{metric.written(mean.low)} to {metric.written(mean.high)}" if mean else "-"
+    return prose.interval(metric, mean) or "-"
 
 
 OVER = {"seeds": "over new training runs (t)", "items": "of one run, over new items (Wilson)"}

@@ -12,6 +12,7 @@ from results.analysis.runs.recipes import written
 from results.analysis.runs.variants import full
 from results.analysis.series import Conditions
 from results.analysis.table import SIGNATURES, Block, Table, TableRow
+from results.analysis.testing.evidence import Interval
 from results.reports import testing
 from results.reports.sheets.shown import AVERAGES
 from results.statistics.sample import Sample
@@ -196,6 +197,11 @@ def label(row: TableRow) -> str:
     """Name the method, with a dagger if it lacks a seed or a benchmark."""
     complete = all(cell.complete for cell in row.cells)
     return row.label if complete else row.label + DAGGER
+
+
+def interval(metric: Metric, around: Interval | None) -> str:
+    """Write the interval of a mean; nothing without one."""
+    return f"{metric.written(around.low)} to {metric.written(around.high)}" if around else ""
 
 
 def mean(metric: Metric, sample: Sample, spread: bool = True) -> str:

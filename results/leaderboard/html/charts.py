@@ -69,7 +69,6 @@ class Drawn:
             backbone_pairs=backbone_choices(self.choices.backbones),
             policies=POLICIES,
             costs=[(name, cost.title) for name, cost in COSTS.items()],
-            pairs=lambda names: [(one, self.choices.titles.get(one, one)) for one in names],
         )
 
 

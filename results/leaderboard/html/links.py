@@ -238,8 +238,8 @@ def _backbone(view: View) -> str:
 
 
 def _pair_query(first: str, second: str, benchmark: str, kind: PairKind | None, page: int) -> str:
-    named = urlencode({"first": first, "second": second, "benchmark": benchmark})
-    return _query(named) + _paged(kind, page, "kind").replace("?", "&")
+    named = [("first", first), ("second", second), ("benchmark", benchmark)]
+    return _query(urlencode(named + _pairs(kind, page, "kind")))
 
 
 def slug(name: str) -> str:
@@ -257,8 +257,7 @@ def slug(name: str) -> str:
 
 def _chosen(view: View) -> str:
     """Name the file of what a view reads."""
-    backbone = "every backbone" if len(view.backbones) > 1 else "".join(view.backbones)
-    return f"{slug(view.group)}/{slug(backbone)}-{view.recipes}"
+    return f"{slug(view.group)}/{_backbone(view)}-{view.recipes}"
 
 
 def _charts(chart: Chart, view: View, axes: Axes) -> str:
@@ -273,5 +272,8 @@ def _query(query: str) -> str:
 
 
 def _paged(kind: str | None, page: int, name: str) -> str:
-    pairs = ([(name, kind)] if kind else []) + ([("page", str(page))] if page > 1 else [])
-    return _query(urlencode(pairs))
+    return _query(urlencode(_pairs(kind, page, name)))
+
+
+def _pairs(kind: str | None, page: int, name: str) -> list[tuple[str, str]]:
+    return ([(name, kind)] if kind else []) + ([("page", str(page))] if page > 1 else [])

@@ -10,7 +10,7 @@ from results.leaderboard.html.render import page
 from results.leaderboard.values.compare import ComparePage
 from results.leaderboard.values.compare_runs import RunsPage
 from results.leaderboard.values.history import HistoryPage
-from results.leaderboard.values.item_pairs import NOT_JUDGED, ItemPairsPage
+from results.leaderboard.values.item_pairs import KINDS, NOT_JUDGED, ItemPairsPage
 from results.leaderboard.values.items import ItemsPage
 from results.leaderboard.values.live import LivePage
 from results.leaderboard.values.rank import RankPage
@@ -25,6 +25,9 @@ POLICIES: tuple[tuple[Recipes, str], ...] = (
     ("validation", "best by validation"),
 )
 
+PAIRS = {"all": "all", **KINDS}
+"""Of the rows of two runs, what may be shown."""
+
 
 def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> str:
     """Write the ranking; `firsts` are the backbones that each group opens with."""
@@ -38,7 +41,6 @@ def rank(values: RankPage, links: Links, firsts: dict[str, tuple[str, ...]]) -> 
         paper_pairs=[(paper.name, paper.title) for paper in values.papers],
         method_pairs=[(label, method_title(label, values.titles)) for label in values.methods],
         policies=POLICIES,
-        pairs=lambda names: [(name, values.titles.get(name, name)) for name in names],
         hidden=_hidden(view, links),
         forms=FORMS,
         named=file_name,
@@ -91,12 +93,12 @@ def compare_runs(values: RunsPage, links: Links) -> str:
 
 def item_pairs(values: ItemPairsPage, links: Links) -> str:
     """Write a page of the items of two runs."""
-    return page("item_pairs", links, page=values)
+    return page("item_pairs", links, page=values, kinds=PAIRS)
 
 
 def item_pairs_file(links: Links) -> str:
     """Write the page that shows the items of any two runs by script."""
-    return page("item_pairs_file", links, not_judged=NOT_JUDGED)
+    return page("item_pairs_file", links, kinds=PAIRS, not_judged=NOT_JUDGED)
 
 
 def error(title: str, message: str, links: Links, instead: str = "") -> str:

@@ -1,6 +1,6 @@
 """The one renderer: values to HTML. Every text is escaped, and no page asks another host."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -51,9 +51,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(changed=replace, versus_of=Versus, view_of=View)
+    made.globals.update(changed=replace, titled=titled, versus_of=Versus, view_of=View)
     made.filters.update(p=written_p, pad=padding, cut=cut, parted=parted)
     return made
+
+
+def titled(names: Iterable[str], titles: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pair names with what papers call them, where that is known."""
+    return [(name, titles.get(name, name)) for name in names]
 
 
 def readable(value: Any) -> Any:

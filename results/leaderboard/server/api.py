@@ -22,11 +22,13 @@ Page = Annotated[int, Query(ge=1, le=10**6)]
 
 RANKING = TypeAdapter(RankPage)
 
-FIELDS = [
-    {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
-    for name, kind in get_type_hints(View).items()
-]
-"""The fields of a view, as OpenAPI describes them; all may be left out."""
+
+def fields(of: type) -> list[Any]:
+    """Describe the fields of an address as OpenAPI does; all may be left out."""
+    return [
+        {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
+        for name, kind in get_type_hints(of).items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ REFUSED: Any = {
 
 def add_api(made: FastAPI, source: Source) -> None:
     """Add the values of `source`."""
-    extra = {"parameters": FIELDS}
+    extra = {"parameters": fields(View)}
 
     @made.get("/api/rank", response_model=RankPage, responses=REFUSED, openapi_extra=extra)
     def ranking(request: Request) -> Response:

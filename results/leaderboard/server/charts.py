@@ -1,27 +1,20 @@
 """Addresses of charts: pages, drawings as files, and their values as JSON."""
 
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
-from pydantic import TypeAdapter
+from fastapi.responses import Response
 
 from results.leaderboard.html import charts
 from results.leaderboard.html.charts import Drawn
-from results.leaderboard.server.api import FIELDS, REFUSED, Page
-from results.leaderboard.server.pages import LINKS
+from results.leaderboard.server.api import REFUSED, Page, fields
+from results.leaderboard.server.pages import HTML, LINKS
 from results.leaderboard.source import Opened, Source
 from results.leaderboard.values.curves import CurvesPage, curves_page
 from results.leaderboard.values.scale import ScalePage, scale_page
 from results.leaderboard.values.tradeoffs import TradeOffPage, trade_off_page
 from results.leaderboard.view import Axes, Chart, View, axes_from_query, from_query
-
-AXES = [
-    {"name": name, "in": "query", "schema": TypeAdapter(kind).json_schema()}
-    for name, kind in get_type_hints(Axes).items()
-]
-"""The fields of the axes of a chart, as OpenAPI describes them."""
 
 DRAWN: dict[Chart, Callable[[Opened, View, Axes], Drawn]] = {
     "trade-off": lambda *asked: charts.trade_offs(trade_off_page(*asked)),
@@ -34,10 +27,10 @@ def add_charts(made: FastAPI, source: Source) -> None:
     """Add the charts of `source`."""
     described: dict[str, Any] = {
         "responses": REFUSED,
-        "openapi_extra": {"parameters": [*FIELDS, *AXES]},
+        "openapi_extra": {"parameters": fields(View) + fields(Axes)},
     }
 
-    @made.get("/charts", response_class=HTMLResponse, include_in_schema=False)
+    @made.get("/charts", **HTML)
     def trade_offs(request: Request) -> str:
         return page("trade-off", request)
 
@@ -46,7 +39,7 @@ def add_charts(made: FastAPI, source: Source) -> None:
         svg = DRAWN[chart](source.open(), *_asked(request)).drawing(number)
         return Response(svg, media_type="image/svg+xml")
 
-    @made.get("/charts/{chart}", response_class=HTMLResponse, include_in_schema=False)
+    @made.get("/charts/{chart}", **HTML)
     def page(chart: Chart, request: Request) -> str:
         opened = source.open()
         return DRAWN[chart](opened, *_asked(request)).page(LINKS, opened.firsts)

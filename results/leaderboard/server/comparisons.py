@@ -1,14 +1,13 @@
 """Addresses of comparisons: of two methods, of two runs, of their items; pages and JSON."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, FastAPI
-from fastapi.responses import HTMLResponse
 
 from results.analysis.items import PairKind
 from results.leaderboard.html import pages
 from results.leaderboard.server.api import REFUSED, Page
-from results.leaderboard.server.pages import LINKS
+from results.leaderboard.server.pages import HTML, LINKS
 from results.leaderboard.source import Source
 from results.leaderboard.values.compare import ComparePage, compare_page
 from results.leaderboard.values.compare_runs import RunsPage, runs_page
@@ -20,17 +19,16 @@ Asked = Annotated[Versus, Depends()]
 
 def add_comparisons(made: FastAPI, source: Source) -> None:
     """Add the comparisons of `source`."""
-    show: dict[str, Any] = {"response_class": HTMLResponse, "include_in_schema": False}
 
-    @made.get("/compare", **show)
+    @made.get("/compare", **HTML)
     def compare(versus: Asked) -> str:
         return pages.compare(compare_values(versus), LINKS, source.open().firsts)
 
-    @made.get("/compare/runs", **show)
+    @made.get("/compare/runs", **HTML)
     def of_runs(first: str, second: str = "") -> str:
         return pages.compare_runs(runs_values(first, second), LINKS)
 
-    @made.get("/compare/items", **show)
+    @made.get("/compare/items", **HTML)
     def items(
         first: str, second: str, benchmark: str, kind: PairKind | None = None, page: Page = 1
     ) -> str:

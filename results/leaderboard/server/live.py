@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter
 
 from results.leaderboard.html import pages
-from results.leaderboard.server.pages import LINKS
+from results.leaderboard.server.pages import HTML, LINKS
 from results.leaderboard.values.live import Live, LivePage
 
 HEARTBEAT = 15.0
@@ -53,7 +53,7 @@ def add_live(made: FastAPI, live: Live, ending: Callable[[], bool]) -> None:
     """Add what shows the runs at work, until the server is `ending`."""
     news = News(live)
 
-    @made.get("/live", response_class=HTMLResponse, include_in_schema=False)
+    @made.get("/live", **HTML)
     def now() -> str:
         return pages.live(live.page(), LINKS)
 

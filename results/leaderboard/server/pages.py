@@ -21,6 +21,9 @@ from results.record import Status
 
 LINKS = Served()
 
+HTML: dict[str, Any] = {"response_class": HTMLResponse, "include_in_schema": False}
+"""What answers with a page."""
+
 
 def ranking(source: Source, view: View) -> bytes:
     """Write a view of the ranking, unless it was written before and nothing changed since."""
@@ -35,26 +38,25 @@ def ranking(source: Source, view: View) -> bytes:
 def add_pages(made: FastAPI, source: Source) -> None:
     """Add the pages over `source`, and the files that they load."""
     made.mount("/static", StaticFiles(directory=STATIC), name="static")
-    show: dict[str, Any] = {"response_class": HTMLResponse, "include_in_schema": False}
 
-    @made.get("/", **show)
+    @made.get("/", **HTML)
     def rank(request: Request) -> Response:
         view = from_query(request.query_params.multi_items())
         return HTMLResponse(ranking(source, view))
 
-    @made.get("/runs", **show)
+    @made.get("/runs", **HTML)
     def runs(status: Status | None = None, page: Page = 1) -> str:
         return pages.runs(history_page(source.open(), status, page), LINKS)
 
-    @made.get("/run/{run}", **show)
+    @made.get("/run/{run}", **HTML)
     def run(run: str) -> str:
         return pages.run(run_page(source.open(), run), LINKS)
 
-    @made.get("/run/{run}/items/{benchmark}", **show)
+    @made.get("/run/{run}/items/{benchmark}", **HTML)
     def items(run: str, benchmark: str, kind: Kind | None = None, page: Page = 1) -> str:
         return pages.items(answers(source.open(), run, benchmark).page(kind, page), LINKS)
 
-    @made.get("/api", **show)
+    @made.get("/api", **HTML)
     def api() -> str:
         described = made.openapi()["paths"].items()
         return page("api", LINKS, schema=SCHEMA, operations=[(p, o["get"]) for p, o in described])

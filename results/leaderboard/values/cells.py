@@ -88,9 +88,7 @@ def cell_value(
         sd="" if cell.sample.sd is None else metric.written(cell.sample.sd),
         low=low,
         high=high,
-        interval=(
-            f"{metric.written(around.low)} to {metric.written(around.high)}" if around else ""
-        ),
+        interval=prose.interval(metric, around),
         over=around.over if around else "",
         seeds=len(cell.sample.by_seed),
         rows=_rows(metric, cell, runs),

@@ -141,7 +141,7 @@ def mean_of(metric: Metric, cell: Cell) -> Mean | None:
         text=metric.written(cell.sample.mean),
         low=metric.points(ends[0]) if ends else None,
         high=metric.points(ends[1]) if ends else None,
-        interval=" to ".join(map(metric.written, ends)),
+        interval=prose.interval(metric, cell.interval),
         over=cell.interval.over if cell.interval else "",
         seeds=len(cell.sample.by_seed),
     )

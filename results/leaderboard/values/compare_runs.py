@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from results.analysis.pairwise import compare_runs
+from results.analysis.pairwise import called, compare_runs
 from results.errors import ResultsError
 from results.leaderboard.source import Opened
 from results.leaderboard.values.contrasts import ITEMS, ComparisonValue, comparison_value
@@ -79,9 +79,8 @@ def runs_page(opened: Opened, first: str, second: str = "") -> RunsPage:
 
 
 def run_name(run: Run) -> RunName:
-    """Name a run by what a reader knows it by."""
-    fold = "" if run.fold is None else f", fold {run.fold}"
-    return RunName(run.run_id, f"{run.method} on {run.backbone}, seed {run.seed}{fold}")
+    """Name a run."""
+    return RunName(run.run_id, called(run))
 
 
 def _compared(

@@ -202,9 +202,12 @@ def _contrast(
 
 
 def _mean(metric: Metric, sample: Sample, around: Interval | None) -> MeanValue:
-    interval = f"{metric.written(around.low)} to {metric.written(around.high)}" if around else ""
-    over = around.over if around else ""
-    return MeanValue(prose.mean(metric, sample, spread=False), interval, over, len(sample.by_seed))
+    return MeanValue(
+        text=prose.mean(metric, sample, spread=False),
+        interval=prose.interval(metric, around),
+        over=around.over if around else "",
+        seeds=len(sample.by_seed),
+    )
 
 
 def _drawn(contrast: Contrast) -> Test | None:

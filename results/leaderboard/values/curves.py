@@ -132,7 +132,7 @@ class _Read:
     folders: Mapping[str, RunFolder]
 
     def curves(self, block: Block, view: View) -> Curves:
-        every = [self._curve(row) for row in block.rows if row.trainable_percent != 0]
+        every = [self._curve(row) for row in block.rows if row.trained]
         ends = [point.mean for curve in every for point in curve.validation_loss]
         shown = tuple(curve for curve in every if view.shows(curve.method, curve.title))
         return Curves(

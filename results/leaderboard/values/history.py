@@ -6,6 +6,7 @@ from typing import get_args
 
 from results.analysis.history import Entry, history
 from results.leaderboard.source import Opened
+from results.leaderboard.values.paging import pages
 from results.record import Status
 from results.reports import costs, prose
 
@@ -57,7 +58,7 @@ def history_page(opened: Opened, status: Status | None = None, page: int = 1) ->
     return HistoryPage(
         status=status,
         page=page,
-        pages=max(1, -(-shown // PAGE)),
+        pages=pages(shown, PAGE),
         counts=counts,
         attempts=tuple(map(_attempt, history(runs, opened.kinds))),
     )

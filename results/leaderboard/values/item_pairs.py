@@ -1,15 +1,24 @@
 """The items of two runs side by side, page by page: as values that the page and the API share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from results.analysis.items import Pair, PairKind, pairs
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
 from results.leaderboard.values.compare_runs import RunName, run_name
 from results.leaderboard.values.items import PAGE, ItemValue, item_value
+from results.leaderboard.values.paging import paged
 from results.record import Run
+
+KINDS: Mapping[str, str] = {
+    "gained": "only the first is right",
+    "lost": "only the second is right",
+    "both-right": "both are right",
+    "both-wrong": "both are wrong",
+    "different-answer": "the answers differ",
+}
+"""What a page calls the kinds."""
 
 NOT_JUDGED = "These texts are not right or wrong; they can only be different."
 
@@ -58,11 +67,7 @@ class Paired:
 
     def page(self, kind: PairKind | None = None, page: int = 1) -> ItemPairsPage:
         """Give one page of the rows of a kind, or of all; a page after the last is empty."""
-        kinds = [pair.kinds for pair in self.pairs]
-        kept = [
-            pair for pair, own in zip(self.pairs, kinds, strict=True) if kind is None or kind in own
-        ]
-        counts = {one: sum(one in own for own in kinds) for one in get_args(PairKind)}
+        found = paged(self.pairs, KINDS, kind, page, PAGE)
         return ItemPairsPage(
             first=run_name(self.first),
             second=run_name(self.second),
@@ -70,10 +75,10 @@ class Paired:
             benchmarks=self.benchmarks,
             kind=kind,
             page=page,
-            pages=max(1, -(-len(kept) // PAGE)),
-            counts={"all": len(self.pairs), **counts},
+            pages=found.pages,
+            counts=found.counts,
             note=self.note,
-            pairs=tuple(map(_pair, kept[(page - 1) * PAGE : page * PAGE])),
+            pairs=tuple(map(_pair, found.shown)),
         )
 
 
@@ -118,14 +123,7 @@ def _note(both: Sequence[Pair], first: int, second: int) -> str:
     return " ".join(filter(None, [alone, "" if judged else NOT_JUDGED]))
 
 
-TELLING = {
-    "gained": "only the first is right",
-    "lost": "only the second is right",
-    "both-right": "both are right",
-    "both-wrong": "both are wrong",
-}
-
-
 def _pair(pair: Pair) -> PairValue:
-    told = next((text for kind, text in TELLING.items() if kind in pair.kinds), "")
+    kinds = pair.kinds - {"different-answer"}
+    told = next((text for kind, text in KINDS.items() if kind in kinds), "")
     return PairValue(item_value(pair.first), item_value(pair.second), told)

@@ -7,6 +7,7 @@ from results.analysis.items import Item, Kind
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Items, Opened
 from results.leaderboard.values.marked import Mark, marks
+from results.leaderboard.values.paging import paged
 from results.record import Run
 from results.runfolder.folder import RunFolder
 
@@ -84,8 +85,7 @@ class Answers:
 
     def page(self, kind: Kind | None = None, page: int = 1) -> ItemsPage:
         """Give one page of the items of a kind, or of all; a page after the last is empty."""
-        kept = [item for item in self.items if kind is None or kind in item.kinds]
-        kinds = {one: sum(one in item.kinds for item in self.items) for one in get_args(Kind)}
+        found = paged(self.items, get_args(Kind), kind, page, PAGE)
         return ItemsPage(
             run=self.run,
             method=self.method,
@@ -95,9 +95,9 @@ class Answers:
             benchmarks=self.benchmarks,
             kind=kind,
             page=page,
-            pages=max(1, -(-len(kept) // PAGE)),
-            counts={"all": len(self.items), **kinds},
-            items=tuple(kept[(page - 1) * PAGE : page * PAGE]),
+            pages=found.pages,
+            counts=found.counts,
+            items=found.shown,
         )
 
 

@@ -24,9 +24,6 @@ from results.reports.sheets.titles import method_title, titled
 from results.reports.testing import MODELS
 from results.statistics.test import Undefined
 
-DIGITS = 8
-"""Of the id of an environment, in an address."""
-
 ONE_SEED = f"One seed: this view ranks nothing beyond item noise. {MODELS}."
 
 
@@ -177,7 +174,7 @@ def _methods(made: Found, page: RankPage) -> tuple[str, ...]:
 
 
 def _era(table: Table) -> str:
-    return table.conditions.environment_id[:DIGITS]
+    return table.conditions.environment_id[: prose.DIGITS]
 
 
 def ordered(table: Table) -> tuple[str, ...]:

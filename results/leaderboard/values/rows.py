@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
-from results.analysis.runs.recipes import is_trained
 from results.analysis.table import Block, Table, TableRow
-from results.leaderboard.values.badges import Badge, of_row, runs_of
+from results.leaderboard.values.badges import Badge, of_row
 from results.leaderboard.values.cells import CellValue, cell_value, with_bars
 from results.leaderboard.values.printed import Published, PublishedRow
 from results.leaderboard.view import View
@@ -87,7 +86,7 @@ class Rows:
 
     def block(self, block: Block, published: Published | None) -> BlockValue:
         """Make the rows on one backbone, sorted, without those that the view hides."""
-        trained = [self._is_trained(row) for row in block.rows]
+        trained = [row.trained for row in block.rows]
         by_column = [
             with_bars([self._cell(cell) for cell in among_trained(column, trained)], trained)
             for column in zip(*(row.cells for row in block.rows), strict=True)
@@ -102,10 +101,6 @@ class Rows:
             absent=tuple(method_title(name, self.titles) for name in block.absent),
             published=self._published(published) if published else None,
         )
-
-    def _is_trained(self, row: TableRow) -> bool:
-        runs = runs_of(row, self.runs)
-        return not runs or is_trained(runs[0])
 
     def _cell(self, cell: Cell) -> CellValue:
         return cell_value(self.of.metric, cell, self.runs, self.titles)

@@ -154,7 +154,7 @@ def _line(of: Charted, title: str, sized: Sequence[tuple[Block, Size]]) -> Scale
         if row is None:
             missing.append(Missing(block.backbone, "no run"))
             continue
-        trained = trained and row.trainable_percent != 0
+        trained = trained and row.trained
         mean = mean_of(of.table.metric, cell_of(row, of.column))
         if mean:
             name = family(block.backbone)[0] or block.backbone

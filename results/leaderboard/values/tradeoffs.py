@@ -176,10 +176,6 @@ def trade_off(of: Charted, block: Block, against: Against, view: View) -> TradeO
     )
 
 
-def _trained(row: TableRow) -> bool:
-    return row.trainable_percent != 0
-
-
 def _points(of: Charted, block: Block, cost: Cost) -> list[TradeOffPoint]:
     """Give the trained methods that have both numbers, from the cheapest to the dearest."""
     metric = of.table.metric
@@ -187,7 +183,7 @@ def _points(of: Charted, block: Block, cost: Cost) -> list[TradeOffPoint]:
         (row, number, mean)
         for row in block.rows
         if (mean := mean_of(metric, cell_of(row, of.column)))
-        and _trained(row)
+        and row.trained
         and (number := cost.number(row))
     ]
     known.sort(key=lambda one: (one[1], one[0].label))
@@ -217,7 +213,7 @@ def _reaches(metric: Metric, mean: Mean, winners: Sequence[Mean]) -> bool:
 def _references(of: Charted, block: Block) -> Iterator[Reference]:
     for row in block.rows:
         mean = mean_of(of.table.metric, cell_of(row, of.column))
-        if mean and not _trained(row):
+        if mean and not row.trained:
             yield Reference(of.labels[row.label], row.label, mean)
 
 
@@ -237,7 +233,7 @@ def _missing(block: Block, column: str, cost: Cost) -> tuple[Missing, ...]:
         cell = cell_of(row, column)
         if cell.sample.mean is None:
             return why_missing(cell)
-        known = not _trained(row) or cost.number(row)
+        known = not row.trained or cost.number(row)
         return "" if known else f"no {cost.title} is known"
 
     rows = [Missing(row.label, told) for row in block.rows if (told := why(row))]

@@ -6,11 +6,10 @@
   const place = document.getElementById("pairs");
   const asked = new URLSearchParams(location.search);
 
-  // As `Pair.kinds` and `item_pairs.TELLING`.
-  const TELLING = {
-    gained: "only the first is right", lost: "only the second is right",
-    "both-right": "both are right", "both-wrong": "both are wrong",
-  };
+  const kindOf = (link) => new URL(link.href).searchParams.get("kind");
+  const links = [...document.querySelectorAll("[aria-label=Items] a")];
+  const called = new Map(links.map((link) => [kindOf(link), link.textContent]));
+  // As `Pair.kinds`.
   const JUDGED = {
     "right wrong": "gained", "wrong right": "lost",
     "right right": "both-right", "wrong wrong": "both-wrong",
@@ -19,7 +18,7 @@
   const paired = (first, second) => {
     const judged = JUDGED[`${first.verdict} ${second.verdict}`];
     const differ = decisive(first) !== decisive(second) && "different-answer";
-    return { first, second, told: TELLING[judged] ?? "", kinds: [judged, differ] };
+    return { first, second, told: called.get(judged) ?? "", kinds: [judged, differ] };
   };
   const pairs = (first, second) => {
     const others = new Map(second.items.map((item) => [item.id, item]));
@@ -66,8 +65,8 @@
     document.querySelector("h1").replaceChildren(`${first.benchmark} `, element("small", {},
       heading("first", first, asked.get("first")), ", ",
       heading("second", second, asked.get("second"))));
-    for (const link of document.querySelectorAll("[aria-label=Items] a")) {
-      const kind = new URL(link.href).searchParams.get("kind");
+    for (const link of links) {
+      const kind = kindOf(link);
       const query = new URLSearchParams(asked);
       query.delete("page");
       kind ? query.set("kind", kind) : query.delete("kind");
