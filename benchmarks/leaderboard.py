@@ -1,6 +1,5 @@
 """How fast the pages over a store of 100,000 runs are, and how much memory their server takes."""
 
-import os
 import re
 import tempfile
 import threading
@@ -12,12 +11,11 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks import large_store
+from benchmarks.large_folders import answered
 from benchmarks.large_store import Judged
 from benchmarks.reading import load
 from benchmarks.visitors import Answer, Server, percentile, serving, visit
 from results.record import Run
-from results.runfolder.folder import RunFolder
-from results.runfolder.values import Generation, Head, Verdict
 from results.store import Store
 
 RUNS, ANSWERED = 100_000, 5_000
@@ -48,34 +46,7 @@ def _answered(root: Path) -> Iterator[Judged]:
     """Make the runs of the large store, of which the last have a run folder."""
     runs = large_store.many_groups()
     yield from islice(runs, RUNS - ANSWERED)
-    folder: RunFolder | None = None
-    for run, bits in runs:
-        placed = replace(run, folder=str(root / run.run_id))
-        # All answers are alike, so that they are written once.
-        folder = _linked(folder, placed) if folder else _written(placed)
-        yield placed, bits
-
-
-def _written(run: Run) -> RunFolder:
-    folder = RunFolder(Path(run.folder))
-    head = Head(format=2, **{n: getattr(run, n) for n in Head.model_fields if n != "format"})
-    folder.create(head, run.spec | {"protocol": {"extractor": "strict", "stop": ""}}, {})
-    asked, told = "How many pens does Ann have? " * 10, "She has 7 pens and buys one. " * 12
-    one = Generation(id=0, prompt=asked, answer="7", ended=True, long=False, text=told)
-    folder.write_generations("gsm8k", [one.model_copy(update={"id": n}) for n in range(ITEMS)])
-    found = [Verdict(id=0, extracted={"strict": x}, correct={"strict": x == "7"}) for x in "78"]
-    rows = [found[n % 2].model_copy(update={"id": n}) for n in range(ITEMS)]
-    folder.write_verdicts("gsm8k", rows)
-    return folder
-
-
-def _linked(first: RunFolder, run: Run) -> RunFolder:
-    for file in first.path.rglob("*"):
-        if file.is_file():
-            link = Path(run.folder) / file.relative_to(first.path)
-            link.parent.mkdir(parents=True, exist_ok=True)
-            os.link(file, link)
-    return first
+    yield from answered(runs, root, {"gsm8k": ITEMS})
 
 
 def _pages(server: Server, first: Run, second: Run, store: Store) -> None:

@@ -1,6 +1,5 @@
 """How long the pages over 1,000 runs take as files, with the answers that the runs kept."""
 
-import os
 import resource
 import tempfile
 import time
@@ -10,13 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks import large_store
+from benchmarks.large_folders import answered
 from benchmarks.large_store import Judged
 from benchmarks.reading import load
 from harness.commands import leaderboard
 from results.leaderboard.build import build
-from results.record import Run
-from results.runfolder.folder import RunFolder
-from results.runfolder.values import Generation, Head, Verdict
 
 RUNS = 1_000
 STORES: Mapping[str, Mapping[str, int]] = {
@@ -36,7 +33,7 @@ def report() -> None:
 
 
 def _built(root: Path, rows: Mapping[str, int]) -> Iterator[str]:
-    large_store.make(root / "harness.db", _runs(root / "runs", rows))
+    large_store.make(root / "harness.db", answered(_runs(rows), root / "runs", rows))
     source = leaderboard.source(str(root / "harness.db"), private=False)
     begin, worked = time.perf_counter(), _cpu_seconds()
     files = build(source, root / "out").files
@@ -45,46 +42,11 @@ def _built(root: Path, rows: Mapping[str, int]) -> Iterator[str]:
     yield from (f"{files:,}", f"{size / 1e6:.0f}", *(f"{one:.1f}" for one in seconds))
 
 
-def _runs(root: Path, rows: Mapping[str, int]) -> Iterator[Judged]:
-    """Make the first runs of the large store; what they answered is written once."""
-    first: RunFolder | None = None
+def _runs(rows: Mapping[str, int]) -> Iterator[Judged]:
+    """Make the first runs of the large store, tested on nothing but `rows`."""
     for run, bits in islice(large_store.many_groups(), RUNS):
-        tests = run.spec["tests"]
-        spec = run.spec | {"tests": {name: tests[name] for name in rows}}
-        placed = replace(run, folder=str(root / run.run_id), spec=spec)
-        first = _linked(first, placed) if first else _written(placed, rows)
-        yield placed, bits
-
-
-def _written(run: Run, rows: Mapping[str, int]) -> RunFolder:
-    folder = RunFolder(Path(run.folder))
-    head = Head(format=2, **{n: getattr(run, n) for n in Head.model_fields if n != "format"})
-    folder.create(head, run.spec | {"protocol": {"extractor": "strict", "stop": ""}}, {})
-    asked, told = "How many pens does Ann have? " * 15, "She has 7 pens and buys one. " * 12
-    for name, number in rows.items():
-        folder.write_generations(
-            name,
-            (
-                Generation(id=n, prompt=asked, answer="7", ended=True, long=False, text=told)
-                for n in range(number)
-            ),
-        )
-        folder.write_verdicts(
-            name,
-            [
-                Verdict(id=n, extracted={"strict": "78"[n % 2]}, correct={"strict": n % 2 == 0})
-                for n in range(number)
-            ],
-        )
-    return folder
-
-
-def _linked(first: RunFolder, run: Run) -> RunFolder:
-    for file in [path for path in first.path.rglob("*") if path.is_file()]:
-        link = Path(run.folder) / file.relative_to(first.path)
-        link.parent.mkdir(parents=True, exist_ok=True)
-        os.link(file, link)
-    return first
+        tests = {name: run.spec["tests"][name] for name in rows}
+        yield replace(run, spec=run.spec | {"tests": tests}), bits
 
 
 def _cpu_seconds() -> float:
