@@ -32,23 +32,23 @@ def add_errors(made: FastAPI, source: Source) -> None:
             why = source.public.unread(source.place, str(unread))
             return _answer(request, 503, "The store cannot be read", why)
         instead = LINKS.rank(error.instead) if isinstance(error, WrongView) else ""
-        return _answer(request, 404, "There is nothing like that", message, instead)
+        return _answer(request, 404, "Not found", message, instead)
 
     @made.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
         message = "\n".join(map(_fault, error.errors()))
         instead = _without_faults(request, error)
-        return _answer(request, 400, "There is nothing like that", message, instead)
+        return _answer(request, 400, "Not found", message, instead)
 
     @made.exception_handler(HTTPException)
     def missing(request: Request, error: HTTPException) -> Response:
         path, found = request.url.path, [getattr(one, "path", "") for one in made.routes]
         below = [one for one in found if "{" not in one and one.startswith(API) == _is_api(request)]
-        message, instead = str(error.detail), ""
+        title, message, instead = "Not answered", f"{error.detail}.", ""
         if error.status_code == 404:  # noqa: PLR2004 (others are not about the path)
-            message = unknown("page", path[:MOST], below)
+            title, message = "Not found", unknown("page", path[:MOST], below)
             instead = nearest(path[:MOST], below) or ""
-        return _answer(request, error.status_code, "There is no such page", message, instead)
+        return _answer(request, error.status_code, title, message, instead)
 
 
 def _is_api(request: Request) -> bool:

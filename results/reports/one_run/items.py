@@ -19,7 +19,7 @@ def pages(found: Sequence[Item | Pair], first: int = 0, size: int = PAGE) -> str
     """Write `size` items from the place `first` on, one after the other, and how many there are."""
     shown = found[first : first + size]
     if not shown:
-        return "No more items." if found else "No item is like that."
+        return "No more items." if found else "There are no such items."
     sections = [_pair(one) if isinstance(one, Pair) else _item(one) for one in shown]
     last = first + len(shown)
     more = f" `--page {last // size + 1}` shows the next." if last < len(found) else ""

@@ -144,7 +144,7 @@ def test_titles_are_shown_and_names_are_in_addresses_and_found(make: Make, page:
     text = html(found)
     assert "<h1>Mathematics" in text
     assert re.search(r"sort=gsm8k[^>]*>GSM8K<", text)
-    assert "<dt>As typed</dt><dd><code>lora[r=4]</code></dd>" in text
+    assert "<dt>Command line</dt><dd><code>lora[r=4]</code></dd>" in text
     assert list(rows(page([], View(search="lora[r")))) == ["lora[r=4]"]
     assert found.tables[0].title.startswith("Mathematics: accuracy in percent, mean over 3 seeds")
 

@@ -208,7 +208,7 @@ def test_what_cannot_be_taken_along_is_a_page_that_says_so(served: TestClient) -
     nothing = served.get("/take/latex?search=nothing+like+that")
     assert nothing.status_code == 404
     assert "shows no row" in nothing.text
-    assert "Take along" not in served.get("/?search=nothing+like+that").text
+    assert "Download</h2>" not in served.get("/?search=nothing+like+that").text
 
 
 class Links(HTMLParser):

@@ -99,7 +99,7 @@ const items = (() => {
     const kept = all.filter((one) => !kind || one.kinds.includes(kind));
     const shown = kept.slice((number - 1) * PER_PAGE, number * PER_PAGE).map(article);
     const of = Math.ceil(kept.length / PER_PAGE);
-    return [shown.length ? shown : empty("No item is like that."), pager(asked, number, of)].flat();
+    return [shown.length ? shown : empty("There are no such items."), pager(asked, number, of)].flat();
   };
   const choose = (kind) => {
     for (const one of document.querySelectorAll("[aria-label=Items] a")) {

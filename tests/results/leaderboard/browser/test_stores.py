@@ -47,7 +47,7 @@ def test_an_empty_store_says_what_fills_it(place: Path, outlet: Outlet, visit: V
     page = visit(outlet)
     expect(page.get_by_text("The store holds no runs.")).to_be_visible()
     page.get_by_role("link", name="Runs", exact=True).click()
-    expect(page.get_by_text("No run is like that.")).to_be_visible()
+    expect(page.get_by_text("There are no such runs.")).to_be_visible()
 
 
 def test_a_run_that_ends_is_there_at_the_next_look_while_another_is_being_written(
