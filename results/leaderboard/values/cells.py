@@ -27,7 +27,10 @@ class Bar:
 class Tested:
     """The test of a method minus its rival, in the units of the table; ratios of perplexities."""
 
+    rival: str
+    """As the command line writes it."""
     against: str
+    """The same as papers write it."""
     name: str
     claim: str
     """What it generalises to."""
@@ -78,7 +81,6 @@ def cell_value(
     metric: Metric, cell: Cell, runs: Mapping[str, Run], titles: Mapping[str, str]
 ) -> CellValue:
     """Give a cell as a page shows it; `runs` are those of its table, by id."""
-    rival = method_title(cell.rival, titles)
     mean, around = cell.sample.mean, cell.interval
     low, high = (metric.points(around.low), metric.points(around.high)) if around else (None, None)
     return CellValue(
@@ -96,7 +98,7 @@ def cell_value(
         best=cell.significantly_best,
         ranks=(cell.ranks.first, cell.ranks.last) if cell.ranks else None,
         top_band=bool(cell.ranks and cell.ranks.top_band),
-        tested=_tested(metric, cell.test, rival) if isinstance(cell.test, Test) else None,
+        tested=_tested(metric, cell, cell.test, titles) if isinstance(cell.test, Test) else None,
         untested="" if isinstance(cell.test, Test) else str(cell.test),
         missing=tuple(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         runs=cell.runs,
@@ -136,11 +138,12 @@ def _rows(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> int | None:
     return sum(score.n for score in own)
 
 
-def _tested(metric: Metric, test: Test, rival: str) -> Tested:
+def _tested(metric: Metric, cell: Cell, test: Test, titles: Mapping[str, str]) -> Tested:
     least = detectable(test)
     between = test.interval and " to ".join(_difference(metric, end) for end in test.interval)
     return Tested(
-        against=rival,
+        rival=cell.rival,
+        against=method_title(cell.rival, titles),
         name=test.name,
         claim=CLAIMS[test.claim],
         difference=_difference(metric, test.difference),

@@ -319,3 +319,10 @@ def test_a_hostile_method_is_text_and_breaks_no_layout(make: Make, page: Page, k
     assert all(len(unescape(one)) <= 80 for one in shown)
     # The whole name stands in the details; nothing else is much longer for it.
     assert len(text) < 100_000 + 12 * len(name)
+
+
+def test_a_cell_leads_to_the_comparison_with_its_rival_by_its_name(make: Make, page: Page) -> None:
+    found = page(of(make, "lora", "dypam"), View())
+    html = pages.rank(found, Served(), {"math": (LLAMA,)})
+    seconds = set(re.findall(r"second=(\w+)", html))
+    assert seconds == {"lora", "dypam"}  # not LoRA and DyPAM, which are no addresses

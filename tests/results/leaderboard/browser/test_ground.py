@@ -21,7 +21,7 @@ def page(outlet: Outlet, visit: Visit) -> Page:
 def open_run(page: Page, method: str) -> None:
     """Go from a cell of a method to its first run."""
     page.locator(f"tr[data-method={method}] button.cell").first.click()
-    page.locator("[popover]:popover-open a").first.click()
+    page.locator("[popover]:popover-open p:has-text('Runs:') a").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(method)
 
 
