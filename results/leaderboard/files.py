@@ -12,14 +12,14 @@ from results.leaderboard.html.charts import Drawn
 from results.leaderboard.html.links import Files
 from results.leaderboard.html.render import ASSETS, STATIC
 from results.leaderboard.source import Opened
-from results.leaderboard.values.compare import every_pair
-from results.leaderboard.values.curves import curves_page
-from results.leaderboard.values.history import history_page
-from results.leaderboard.values.items import Answers, answers_of
-from results.leaderboard.values.rank import RankPage, rank_page, taken
-from results.leaderboard.values.run import page_of
-from results.leaderboard.values.scale import scale_page
-from results.leaderboard.values.tradeoffs import trade_off_page
+from results.leaderboard.values.attempts.history import history_page
+from results.leaderboard.values.attempts.items import Answers, answers_of
+from results.leaderboard.values.attempts.run import page_of
+from results.leaderboard.values.charted.curves import curves_page
+from results.leaderboard.values.charted.scale import scale_page
+from results.leaderboard.values.charted.tradeoffs import trade_off_page
+from results.leaderboard.values.compared.compare import every_pair
+from results.leaderboard.values.ranking.rank import RankPage, rank_page, taken
 from results.leaderboard.view import Against, Axes, Chart, Versus, View
 from results.record import Run, Status
 from results.runfolder.folder import RunFolder

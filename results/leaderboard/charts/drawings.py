@@ -3,9 +3,9 @@
 from results.leaderboard.charts import pictures
 from results.leaderboard.charts.picture import Picture
 from results.leaderboard.charts.svg import svg
-from results.leaderboard.values.curves import Curve, Curves
-from results.leaderboard.values.scale import Scale
-from results.leaderboard.values.tradeoffs import TradeOff
+from results.leaderboard.values.charted.curves import Curve, Curves
+from results.leaderboard.values.charted.scale import Scale
+from results.leaderboard.values.charted.tradeoffs import TradeOff
 
 
 def trade_off(of: TradeOff) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from results.leaderboard.charts.picture import Axis, Band, Line, Picture, Point, axis, shown
-from results.leaderboard.values.charted import Mean, Subject
-from results.leaderboard.values.curves import Curve, CurvePoint, Curves
-from results.leaderboard.values.scale import Scale, ScaleLine, ScalePoint
-from results.leaderboard.values.tradeoffs import Reference, TradeOff, TradeOffPoint
+from results.leaderboard.values.charted.curves import Curve, CurvePoint, Curves
+from results.leaderboard.values.charted.means import Mean, Subject
+from results.leaderboard.values.charted.scale import Scale, ScaleLine, ScalePoint
+from results.leaderboard.values.charted.tradeoffs import Reference, TradeOff, TradeOffPoint
 
 WIDTH, HEIGHT = 760, 440
 SMALL_WIDTH, SMALL_HEIGHT = 340, 220

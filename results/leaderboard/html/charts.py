@@ -11,10 +11,10 @@ from results.leaderboard.charts import drawings
 from results.leaderboard.html.links import AXES, Links
 from results.leaderboard.html.pages import POLICIES, backbone_choices
 from results.leaderboard.html.render import page
-from results.leaderboard.values.charted import Choices
-from results.leaderboard.values.curves import Curve, Curves, CurvesPage
-from results.leaderboard.values.scale import Scale, ScalePage
-from results.leaderboard.values.tradeoffs import COSTS, TradeOff, TradeOffPage
+from results.leaderboard.values.charted.curves import Curve, Curves, CurvesPage
+from results.leaderboard.values.charted.means import Choices
+from results.leaderboard.values.charted.scale import Scale, ScalePage
+from results.leaderboard.values.charted.tradeoffs import COSTS, TradeOff, TradeOffPage
 from results.leaderboard.view import Axes, Chart
 
 Value = TradeOff | Scale | Curves

@@ -7,7 +7,7 @@ from hashlib import sha256
 from urllib.parse import quote, urlencode
 
 from results.analysis.items import Kind, PairKind
-from results.leaderboard.values.take import FORMS
+from results.leaderboard.values.ranking.take import FORMS
 from results.leaderboard.view import Axes, Chart, Versus, View
 from results.record import Status
 

@@ -7,15 +7,15 @@ from markupsafe import Markup
 from results.leaderboard.charts.drawings import losses
 from results.leaderboard.html.links import Links, file_name
 from results.leaderboard.html.render import page
-from results.leaderboard.values.compare import ComparePage
-from results.leaderboard.values.compare_runs import RunsPage
-from results.leaderboard.values.history import HistoryPage
-from results.leaderboard.values.item_pairs import KINDS, NOT_JUDGED, ItemPairsPage
-from results.leaderboard.values.items import ItemsPage
-from results.leaderboard.values.live import LivePage
-from results.leaderboard.values.rank import RankPage
-from results.leaderboard.values.run import RunPage
-from results.leaderboard.values.take import FORMS
+from results.leaderboard.values.attempts.history import HistoryPage
+from results.leaderboard.values.attempts.items import ItemsPage
+from results.leaderboard.values.attempts.live import LivePage
+from results.leaderboard.values.attempts.run import RunPage
+from results.leaderboard.values.compared.compare import ComparePage
+from results.leaderboard.values.compared.compare_runs import RunsPage
+from results.leaderboard.values.compared.item_pairs import KINDS, NOT_JUDGED, ItemPairsPage
+from results.leaderboard.values.ranking.rank import RankPage
+from results.leaderboard.values.ranking.take import FORMS
 from results.leaderboard.view import Recipes, View
 from results.reports.sheets.titles import method_title
 

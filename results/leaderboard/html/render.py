@@ -10,7 +10,7 @@ from unicodedata import bidirectional, category
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from results.leaderboard.html.links import Links
-from results.leaderboard.values.marked import parted
+from results.leaderboard.values.attempts.marked import parted
 from results.leaderboard.view import Versus, View
 
 HERE = Path(__file__).parent

@@ -9,10 +9,10 @@ from pydantic import TypeAdapter
 
 from results.analysis.items import Kind
 from results.leaderboard.source import Source
-from results.leaderboard.values.history import HistoryPage, history_page
-from results.leaderboard.values.items import ItemsPage, answers
-from results.leaderboard.values.rank import RankPage, rank_page
-from results.leaderboard.values.run import RunPage, run_page
+from results.leaderboard.values.attempts.history import HistoryPage, history_page
+from results.leaderboard.values.attempts.items import ItemsPage, answers
+from results.leaderboard.values.attempts.run import RunPage, run_page
+from results.leaderboard.values.ranking.rank import RankPage, rank_page
 from results.leaderboard.view import View, from_query
 from results.record import Status
 

@@ -20,7 +20,7 @@ from results.leaderboard.server.guard import add_guard
 from results.leaderboard.server.live import add_live
 from results.leaderboard.server.pages import add_pages, ranking
 from results.leaderboard.source import Source
-from results.leaderboard.values.live import Live
+from results.leaderboard.values.attempts.live import Live
 from results.leaderboard.view import View
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")

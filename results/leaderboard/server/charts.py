@@ -11,9 +11,9 @@ from results.leaderboard.html.charts import Drawn
 from results.leaderboard.server.api import REFUSED, Page, fields
 from results.leaderboard.server.pages import HTML, LINKS
 from results.leaderboard.source import Opened, Source
-from results.leaderboard.values.curves import CurvesPage, curves_page
-from results.leaderboard.values.scale import ScalePage, scale_page
-from results.leaderboard.values.tradeoffs import TradeOffPage, trade_off_page
+from results.leaderboard.values.charted.curves import CurvesPage, curves_page
+from results.leaderboard.values.charted.scale import ScalePage, scale_page
+from results.leaderboard.values.charted.tradeoffs import TradeOffPage, trade_off_page
 from results.leaderboard.view import Axes, Chart, View, axes_from_query, from_query
 
 DRAWN: dict[Chart, Callable[[Opened, View, Axes], Drawn]] = {

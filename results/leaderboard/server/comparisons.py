@@ -9,9 +9,9 @@ from results.leaderboard.html import pages
 from results.leaderboard.server.api import REFUSED, Page
 from results.leaderboard.server.pages import HTML, LINKS
 from results.leaderboard.source import Source
-from results.leaderboard.values.compare import ComparePage, compare_page
-from results.leaderboard.values.compare_runs import RunsPage, runs_page
-from results.leaderboard.values.item_pairs import ItemPairsPage, paired
+from results.leaderboard.values.compared.compare import ComparePage, compare_page
+from results.leaderboard.values.compared.compare_runs import RunsPage, runs_page
+from results.leaderboard.values.compared.item_pairs import ItemPairsPage, paired
 from results.leaderboard.view import Versus
 
 Asked = Annotated[Versus, Depends()]

@@ -5,8 +5,8 @@ from fastapi.responses import Response
 
 from results.leaderboard.html.links import file_name
 from results.leaderboard.source import Source
-from results.leaderboard.values.rank import rank_page, taken
-from results.leaderboard.values.take import FORMS
+from results.leaderboard.values.ranking.rank import rank_page, taken
+from results.leaderboard.values.ranking.take import FORMS
 from results.leaderboard.view import from_query
 
 

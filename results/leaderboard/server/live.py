@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from results.leaderboard.html import pages
 from results.leaderboard.server.pages import HTML, LINKS
-from results.leaderboard.values.live import Live, LivePage
+from results.leaderboard.values.attempts.live import Live, LivePage
 
 HEARTBEAT = 15.0
 """Seconds without news after which a comment is sent, so that nobody on the way hangs up."""

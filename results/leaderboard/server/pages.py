@@ -12,10 +12,10 @@ from results.leaderboard.html.links import Served
 from results.leaderboard.html.render import STATIC, page
 from results.leaderboard.server.api import SCHEMA, Page
 from results.leaderboard.source import Source
-from results.leaderboard.values.history import history_page
-from results.leaderboard.values.items import answers
-from results.leaderboard.values.rank import rank_page
-from results.leaderboard.values.run import run_page
+from results.leaderboard.values.attempts.history import history_page
+from results.leaderboard.values.attempts.items import answers
+from results.leaderboard.values.attempts.run import run_page
+from results.leaderboard.values.ranking.rank import rank_page
 from results.leaderboard.view import View, from_query
 from results.record import Status
 

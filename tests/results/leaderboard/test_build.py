@@ -16,7 +16,7 @@ from results.errors import ResultsError
 from results.leaderboard.build import build
 from results.leaderboard.html.links import Files
 from results.leaderboard.source import Source
-from results.leaderboard.values.run import NO_FOLDER
+from results.leaderboard.values.attempts.run import NO_FOLDER
 from results.record import Run
 from results.runfolder.folder import RunFolder
 from results.store import Store

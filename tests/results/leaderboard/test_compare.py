@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from results.analysis.pairwise import compare
 from results.leaderboard.html.render import readable
-from results.leaderboard.values.marked import marks, parted
+from results.leaderboard.values.attempts.marked import marks, parted
 from results.leaderboard.view import Versus
 from results.record import Run, Verdicts
 from results.statistics.test import Test

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from results.leaderboard.source import Source
-from results.leaderboard.values.curves import POINTS, Curves, curves_page, losses_of, windows
+from results.leaderboard.values.charted.curves import (
+    POINTS,
+    Curves,
+    curves_page,
+    losses_of,
+    windows,
+)
 from results.leaderboard.view import View
 from results.record import Run
 from results.runfolder.folder import RunFolder

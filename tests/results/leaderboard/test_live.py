@@ -24,8 +24,8 @@ from results.leaderboard.public import Public
 from results.leaderboard.server.app import app
 from results.leaderboard.server.live import News
 from results.leaderboard.source import Source
-from results.leaderboard.values.attempts import SILENT
-from results.leaderboard.values.live import Live
+from results.leaderboard.values.attempts.at_work import SILENT
+from results.leaderboard.values.attempts.live import Live
 from results.record import Run
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of

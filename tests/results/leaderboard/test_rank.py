@@ -15,8 +15,8 @@ from results.leaderboard.build import build
 from results.leaderboard.html import pages
 from results.leaderboard.html.links import Served
 from results.leaderboard.source import Source
-from results.leaderboard.values.rank import RankPage, rank_page
-from results.leaderboard.values.rows import RowValue
+from results.leaderboard.values.ranking.rank import RankPage, rank_page
+from results.leaderboard.values.ranking.rows import RowValue
 from results.leaderboard.view import View
 from results.record import Run, Score
 from results.store import Store

@@ -8,7 +8,7 @@ import pytest
 from results.leaderboard.charts import pictures
 from results.leaderboard.charts.drawings import scale
 from results.leaderboard.source import Opened, Source
-from results.leaderboard.values.scale import ScalePage, scale_page
+from results.leaderboard.values.charted.scale import ScalePage, scale_page
 from results.leaderboard.view import Axes, View
 from results.record import Run
 from results.store import Store

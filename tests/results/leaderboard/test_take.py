@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from harness.commands.leaderboard import source
 from results.leaderboard.build import build
 from results.leaderboard.server.app import app
-from results.leaderboard.values.take import FORMS
+from results.leaderboard.values.ranking.take import FORMS
 from results.record import Run
 from results.store import Store
 

@@ -9,7 +9,7 @@ import pytest
 
 from results.errors import ResultsError
 from results.leaderboard.source import Opened, Source
-from results.leaderboard.values.tradeoffs import TradeOff, trade_off_page
+from results.leaderboard.values.charted.tradeoffs import TradeOff, trade_off_page
 from results.leaderboard.view import Axes, View
 from results.record import Run, Score
 from results.store import Store

@@ -1,5 +1,5 @@
 // Items in files: each benchmark of a run is a script of its own, which is loaded when it is asked
-// for, since a page from disk may fetch nothing. It calls `items.register` with `values.items.Answers`.
+// for, since a page from disk may fetch nothing. It calls `items.register` with `Answers` of values/attempts/items.py.
 // The articles are those of templates/items.html and answer.html; a test compares them element by element.
 //
 //   items.load(address)   a promise of what the script at an address registers; two may be loaded
@@ -41,7 +41,7 @@ const items = (() => {
   const badge = (applies, name) => applies && [" ", element("span", { class: "badge" }, name)];
   const named = (name, ...parts) => [element("dt", {}, name), element("dd", {}, ...parts)];
   const text = (name, value) => value && named(name, element("pre", { dir: "auto" }, value));
-  // As `marked.parted` parts it; places are counted in code points.
+  // As `parted` of values/attempts/marked.py parts it; places are counted in code points.
   const generation = (item) => {
     const text = [...item.judged];
     const cut = (start, end) => text.slice(start, end).join("");
@@ -79,7 +79,7 @@ const items = (() => {
   };
 
   // The page of the items of a run: the address chooses kind and page, as that of a server does.
-  const PER_PAGE = 20; // values.items.PAGE
+  const PER_PAGE = 20; // PAGE of values/attempts/items.py
   const pager = (asked, number, of) => {
     const link = (page, rel, text) => {
       const query = new URLSearchParams(asked);

@@ -8,12 +8,12 @@ from results.analysis.ranking import NOT_TRAINED
 from results.analysis.series import unique
 from results.analysis.table import Table
 from results.leaderboard.source import Opened
-from results.leaderboard.values import badges
-from results.leaderboard.values.badges import Badge, Meaning
-from results.leaderboard.values.printed import PaperChoice, offered, printed
-from results.leaderboard.values.rows import FACTS, BlockValue, Rows
+from results.leaderboard.values.ranking import badges
+from results.leaderboard.values.ranking.badges import Badge, Meaning
+from results.leaderboard.values.ranking.printed import PaperChoice, offered, printed
+from results.leaderboard.values.ranking.rows import FACTS, BlockValue, Rows
+from results.leaderboard.values.ranking.take import Take, part, takes, text
 from results.leaderboard.values.tables import Found, divided, found, passes
-from results.leaderboard.values.take import Take, part, takes, text
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View, check
 from results.record import Run

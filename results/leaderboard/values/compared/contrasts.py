@@ -9,7 +9,7 @@ from results.analysis.metrics import Metric
 from results.analysis.pairwise import ONE_SEED, Comparison, Contrast, Exchanged
 from results.analysis.testing.evidence import Interval
 from results.analysis.testing.tests import named
-from results.leaderboard.values.outcomes import Outcome, direction, outcome, words
+from results.leaderboard.values.compared.outcomes import Outcome, direction, outcome, words
 from results.reports import pairwise as written
 from results.reports import prose
 from results.reports.sheets.shown import AVERAGES

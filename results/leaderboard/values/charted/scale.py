@@ -7,7 +7,7 @@ from results.analysis.metrics import Metric
 from results.analysis.series import unique
 from results.analysis.table import Block
 from results.leaderboard.source import Opened
-from results.leaderboard.values.charted import (
+from results.leaderboard.values.charted.means import (
     Charted,
     Choices,
     Mean,

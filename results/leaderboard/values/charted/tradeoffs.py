@@ -7,7 +7,7 @@ from itertools import groupby
 from results.analysis.metrics import Metric
 from results.analysis.table import Block, TableRow
 from results.leaderboard.source import Opened
-from results.leaderboard.values.charted import (
+from results.leaderboard.values.charted.means import (
     Charted,
     Choices,
     Mean,

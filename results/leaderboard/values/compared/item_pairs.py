@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from results.analysis.items import Pair, PairKind, pairs
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
-from results.leaderboard.values.compare_runs import RunName, run_name
-from results.leaderboard.values.items import PAGE, ItemValue, item_value
+from results.leaderboard.values.attempts.items import PAGE, ItemValue, item_value
+from results.leaderboard.values.compared.compare_runs import RunName, run_name
 from results.leaderboard.values.paging import paged
 from results.record import Run
 

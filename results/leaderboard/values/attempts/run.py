@@ -9,7 +9,7 @@ from typing import Any
 from results.analysis.metrics import metric
 from results.leaderboard.public import Public, host_of
 from results.leaderboard.source import Opened
-from results.leaderboard.values.curves import Curve, curve_of
+from results.leaderboard.values.charted.curves import Curve, curve_of
 from results.record import Run, Score
 from results.reports import costs, prose
 from results.reports.one_run.command import whole

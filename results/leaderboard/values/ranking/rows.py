@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from results.analysis.metrics import Metric
 from results.analysis.ranking import Cell
 from results.analysis.table import Block, Table, TableRow
-from results.leaderboard.values.badges import Badge, of_row
-from results.leaderboard.values.cells import CellValue, cell_value, with_bars
-from results.leaderboard.values.printed import Published, PublishedRow
+from results.leaderboard.values.ranking.badges import Badge, of_row
+from results.leaderboard.values.ranking.cells import CellValue, cell_value, with_bars
+from results.leaderboard.values.ranking.printed import Published, PublishedRow
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports import costs, prose

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from results.analysis.table import Block, TableRow
 from results.leaderboard.source import Opened
-from results.leaderboard.values.charted import (
+from results.leaderboard.values.charted.means import (
     Charted,
     Choices,
     Missing,

@@ -10,7 +10,7 @@ from results.analysis.matches import Across
 from results.analysis.pairwise import Comparison, compare
 from results.errors import ResultsError
 from results.leaderboard.source import Opened
-from results.leaderboard.values.contrasts import (
+from results.leaderboard.values.compared.contrasts import (
     EVERY,
     SEEDS,
     ComparisonValue,

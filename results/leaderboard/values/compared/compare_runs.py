@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from results.analysis.pairwise import called, compare_runs
 from results.errors import ResultsError
 from results.leaderboard.source import Opened
-from results.leaderboard.values.contrasts import ITEMS, ComparisonValue, comparison_value
-from results.leaderboard.values.run import facts
+from results.leaderboard.values.attempts.run import facts
+from results.leaderboard.values.compared.contrasts import ITEMS, ComparisonValue, comparison_value
 from results.leaderboard.view import View
 from results.record import Run
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from results.errors import ResultsError
 from results.leaderboard.source import Source
-from results.leaderboard.values.attempts import Ended, Running, ended, running
+from results.leaderboard.values.attempts.at_work import Ended, Running, ended, running
 from results.record import Run
 from results.runfolder.files import RunFolderError
 from results.runfolder.folder import RunFolder

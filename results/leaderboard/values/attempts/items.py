@@ -6,7 +6,7 @@ from typing import get_args
 from results.analysis.items import Item, Kind
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Items, Opened
-from results.leaderboard.values.marked import Mark, marks
+from results.leaderboard.values.attempts.marked import Mark, marks
 from results.leaderboard.values.paging import paged
 from results.record import Run
 from results.runfolder.folder import RunFolder

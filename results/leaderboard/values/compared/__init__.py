@@ -1,0 +1,1 @@
+"""Two methods or two runs, side by side."""
