@@ -16,7 +16,10 @@ from results.statistics.test import Test
 
 @dataclass(frozen=True)
 class Bar:
-    """Where a mean and its interval lie between the ends of its column, 0 to 100."""
+    """Where a mean and its interval lie between the ends of its column, 0 to 100.
+
+    Without an interval, its ends are the mean.
+    """
 
     low: float
     middle: float
@@ -28,6 +31,8 @@ class Tested:
     """The test of a method minus its rival, in the units of the table; ratios of perplexities."""
 
     against: str
+    label: str
+    """The rival as the command line writes it."""
     name: str
     claim: str
     """What it generalises to."""
@@ -78,7 +83,6 @@ def cell_value(
     metric: Metric, cell: Cell, runs: Mapping[str, Run], titles: Mapping[str, str]
 ) -> CellValue:
     """Give a cell as a page shows it; `runs` are those of its table, by id."""
-    rival = method_title(cell.rival, titles)
     mean, around = cell.sample.mean, cell.interval
     low, high = (metric.points(around.low), metric.points(around.high)) if around else (None, None)
     return CellValue(
@@ -98,7 +102,7 @@ def cell_value(
         best=cell.significantly_best,
         ranks=(cell.ranks.first, cell.ranks.last) if cell.ranks else None,
         top_band=bool(cell.ranks and cell.ranks.top_band),
-        tested=_tested(metric, cell.test, rival) if isinstance(cell.test, Test) else None,
+        tested=_tested(metric, cell.test, cell.rival, titles) if isinstance(cell.test, Test) else None,
         untested="" if isinstance(cell.test, Test) else str(cell.test),
         missing=tuple(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         runs=cell.runs,
@@ -121,9 +125,10 @@ def with_bars(cells: Sequence[CellValue], trained: Sequence[bool]) -> list[CellV
         return round(100 * (end - min(ends)) / width, 1)
 
     def barred(one: CellValue, is_trained: bool) -> CellValue:
-        if not is_trained or one.value is None or one.low is None or one.high is None:
+        if not is_trained or one.value is None:
             return one
-        return replace(one, bar=Bar(placed(one.low), placed(one.value), placed(one.high)))
+        low, high = (one.value if end is None else end for end in (one.low, one.high))
+        return replace(one, bar=Bar(placed(low), placed(one.value), placed(high)))
 
     return [barred(*pair) for pair in pairs]
 
@@ -138,11 +143,12 @@ def _rows(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> int | None:
     return sum(score.n for score in own)
 
 
-def _tested(metric: Metric, test: Test, rival: str) -> Tested:
+def _tested(metric: Metric, test: Test, rival: str, titles: Mapping[str, str]) -> Tested:
     least = detectable(test)
     between = test.interval and " to ".join(_difference(metric, end) for end in test.interval)
     return Tested(
-        against=rival,
+        against=method_title(rival, titles),
+        label=rival,
         name=test.name,
         claim=CLAIMS[test.claim],
         difference=_difference(metric, test.difference),
