@@ -102,7 +102,9 @@ def cell_value(
         best=cell.significantly_best,
         ranks=(cell.ranks.first, cell.ranks.last) if cell.ranks else None,
         top_band=bool(cell.ranks and cell.ranks.top_band),
-        tested=_tested(metric, cell.test, cell.rival, titles) if isinstance(cell.test, Test) else None,
+        tested=_tested(metric, cell.test, cell.rival, titles)
+        if isinstance(cell.test, Test)
+        else None,
         untested="" if isinstance(cell.test, Test) else str(cell.test),
         missing=tuple(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         runs=cell.runs,
