@@ -83,7 +83,14 @@ def live(values: LivePage, links: Links) -> str:
 
 def compare(values: ComparePage, links: Links, firsts: dict[str, tuple[str, ...]]) -> str:
     """Write a comparison of two methods; `firsts` are the backbones that each group opens with."""
-    return page("compare", links, page=values, firsts=firsts)
+    return page(
+        "compare",
+        links,
+        page=values,
+        firsts=firsts,
+        of=lambda name: method_title(name, values.titles),
+        named=lambda name: values.titles.get(name, name),
+    )
 
 
 def compare_runs(values: RunsPage, links: Links) -> str:

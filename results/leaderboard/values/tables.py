@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.table import Table, tables
 from results.leaderboard.source import Opened
 from results.leaderboard.values.contamination import in_training
 from results.leaderboard.view import View
 from results.record import Run
 from results.reports.sheets.printing import Printing
-from results.reports.sheets.shown import without_idle_averages
+from results.reports.sheets.shown import AVERAGES, without_idle_averages
 
 CELLS = 200
 """A page takes on tables until it has so many cells: each brings about 1.5 kB."""
@@ -85,3 +86,13 @@ def passes(table: Table, view: View) -> bool:
     """Say whether a table is of the protocol and the era of a view."""
     protocol = view.protocol in ("", table.conditions.protocol)
     return protocol and table.conditions.environment_id.startswith(view.era)
+
+
+def ordered(table: Table) -> tuple[str, ...]:
+    """Put averages before benchmarks, so that a narrow page begins with them.
+
+    They come in the order of the table, clean ones behind the others.
+    """
+    first = (*AVERAGES, *CLEAN_COLUMNS)
+    averages = [name for name in table.columns if name in first]
+    return (*averages, *(name for name in table.columns if name not in first))

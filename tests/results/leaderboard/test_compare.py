@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,12 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from results.analysis.pairwise import compare
+from results.leaderboard.html import pages
+from results.leaderboard.html.links import Served
 from results.leaderboard.html.render import readable
+from results.leaderboard.source import Source
 from results.leaderboard.values.attempts.marked import marks, parted
+from results.leaderboard.values.compared.compare import compare_page
 from results.leaderboard.view import Versus
 from results.record import Run, Verdicts
 from results.statistics.test import Test
@@ -99,6 +104,22 @@ def test_its_adjusted_p_is_that_of_the_ranking(api: Get) -> None:
 def test_the_direction_is_said_in_words(page: Get) -> None:
     text = read(page(of("lora", "dypam"))).text
     assert "micro: lora is 30.00 points lower than dypam; told apart over seeds." in text
+
+
+def test_two_methods_are_called_as_papers_do_and_chosen_by_name(
+    store: Stored, source: Callable[..., Source]
+) -> None:
+    called = {"lora": "LoRA", "dypam": "DyPAM", "gsm8k": "GSM8K", "math": "Mathematics"}
+    opened = replace(source(store[0]), title=lambda kind, name: called.get(name)).open()
+    found = compare_page(opened, Versus(first="lora", second="dypam"))
+    (comparison,) = [one.comparison for one in found.compared]
+    assert comparison.methods == ("LoRA", "DyPAM")
+    assert [one.column for one in comparison.contrasts] == ["GSM8K", "aqua", "micro", "macro"]
+    assert all(one.seeds.adjusted for one in comparison.contrasts)
+    assert comparison.summary.startswith("micro: LoRA is 30.00 points lower than DyPAM")
+    text = pages.compare(found, Served(), dict.fromkeys(found.groups, ("tiny",)))
+    assert '<option value="lora" selected>LoRA</option>' in text
+    assert "LoRA against DyPAM <small>Mathematics on tiny</small>" in text
 
 
 def test_a_link_swaps_the_two(page: Get) -> None:

@@ -149,6 +149,25 @@ def test_titles_are_shown_and_names_are_in_addresses_and_found(make: Make, page:
     assert found.tables[0].title.startswith("Mathematics: accuracy in percent, mean over 3 seeds")
 
 
+def test_a_rival_is_shown_by_its_title_and_linked_by_its_name(make: Make, page: Page) -> None:
+    text = html(page(of(make, "lora", "dypam"), View()))
+    (rival,) = set(re.findall(r'first=lora&amp;second=(\w+)"><bdi>(\w+)</bdi>', text))
+    assert rival == ("dypam", "DyPAM")
+
+
+def test_a_mean_without_an_interval_is_drawn_without_one(make: Make, page: Page) -> None:
+    varied = [make("lora", seed, {"gsm8k": 40 + seed}) for seed in (1, 2, 3)]
+    same = [make("dypam", seed, {"gsm8k": 50}) for seed in (1, 2, 3)]
+    found = page(varied + same, View(columns=("gsm8k",)))
+    lora, dypam = (rows(found)[name].cells[0].bar for name in ("lora", "dypam"))
+    assert lora
+    assert lora.low < lora.middle < lora.high
+    assert dypam
+    assert dypam.low == dypam.middle == dypam.high == 100
+    bars = re.findall(r'class="bar".*?</svg>', html(found))
+    assert ["<rect" in one for one in bars] == [False, True]
+
+
 def test_titles_are_those_of_the_plugins() -> None:
     title = command.source("harness.db", private=False).title
     assert [title("groups", "math"), title("tasks", "gsm8k"), title("methods", "dypam")] == [

@@ -9,7 +9,7 @@ from results.analysis.series import unique
 from results.analysis.table import Block, Table, TableRow
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
-from results.leaderboard.values.tables import Found, passes
+from results.leaderboard.values.tables import Found, ordered, passes
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View
 from results.reports import prose
@@ -83,7 +83,7 @@ def choices(opened: Opened, view: View, made: Found) -> Choices:
         view=view,
         groups=opened.groups,
         backbones=opened.backbones(view.group),
-        columns=unique(table.columns for table in made.tables),
+        columns=unique(map(ordered, made.tables)),
         refusals=tuple(table.refusal for table in made.tables if table.refusal),
         titles=titles(opened, made),
     )

@@ -1,6 +1,6 @@
 """Two methods compared: as values that the page and the API share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, combinations, product
@@ -18,6 +18,7 @@ from results.leaderboard.values.compared.contrasts import (
     comparison_value,
 )
 from results.leaderboard.values.tables import Found, found
+from results.leaderboard.values.titles import of_runs
 from results.leaderboard.view import Versus, View
 from results.record import Run
 from results.reports.testing import MODELS
@@ -58,6 +59,8 @@ class ComparePage:
     methods: tuple[str, ...]
     """Labels with finished runs of the group on the backbone."""
     protocols: tuple[str, ...]
+    titles: Mapping[str, str]
+    """What papers call groups, methods and benchmarks, where that is known."""
     compared: tuple[Compared, ...]
     refusal: str
     """Why nothing is compared; empty where something is."""
@@ -74,19 +77,23 @@ def compare_page(opened: Opened, asked: Versus) -> ComparePage:
     versus = replace(asked, group=view.group, backbone=next(iter(view.backbones), ""))
     runs = opened.runs(view) if view.group else []
     finished = [run for run in runs if run.status == "finished"]
-    compared, refusal = _compared(opened, runs, versus)
+    called = of_runs(opened, finished)
+    compared, refusal = _compared(opened, runs, versus, called)
     return ComparePage(
         versus=versus,
         groups=opened.groups,
         backbones=opened.backbones(view.group),
         methods=tuple(sorted({run.method for run in finished})),
         protocols=tuple(dict.fromkeys(run.protocol for run in finished)),
+        titles=called,
         compared=tuple(compared),
         refusal=refusal,
     )
 
 
-def _compared(opened: Opened, runs: Sequence[Run], versus: Versus) -> tuple[list[Compared], str]:
+def _compared(
+    opened: Opened, runs: Sequence[Run], versus: Versus, called: Mapping[str, str]
+) -> tuple[list[Compared], str]:
     """Compare the two, or say why not."""
     across = _across(versus)
     second = versus.second or (versus.first if across != Across() else "")
@@ -101,7 +108,7 @@ def _compared(opened: Opened, runs: Sequence[Run], versus: Versus) -> tuple[list
     if not passing:
         return [], f"The two have no runs of protocol {versus.protocol} that may be compared."
     families, kept = adjusted(runs, own, opened.testing, passing), _Kept(opened, runs)
-    return [_value(one, families, kept, EVERY) for one in passing], ""
+    return [_value(one, families, kept, EVERY, called) for one in passing], ""
 
 
 def every_pair(opened: Opened, view: View) -> Iterator[ComparePage]:
@@ -120,6 +127,7 @@ def every_pair(opened: Opened, view: View) -> Iterator[ComparePage]:
         backbones=opened.backbones(view.group),
         methods=tuple(sorted(of_rows)),
         protocols=(),
+        titles=of_runs(opened, runs),
         compared=(),
         refusal=CHOOSE,
     )
@@ -133,7 +141,7 @@ def every_pair(opened: Opened, view: View) -> Iterator[ComparePage]:
             refusal = opened.source.public.text(str(error))
             yield replace(nothing, versus=versus, refusal=refusal)
             continue
-        compared = tuple(_value(one, families, kept, (SEEDS,)) for one in made)
+        compared = tuple(_value(one, families, kept, (SEEDS,), nothing.titles) for one in made)
         yield replace(nothing, versus=versus, compared=compared, refusal="")
 
 
@@ -148,9 +156,15 @@ def _rows(tables: Found) -> dict[str, set[str]]:
     return {label: ids for label, ids in rows.items() if ids}
 
 
-def _value(one: Comparison, families: Adjusted, kept: "_Kept", over: Sequence[Over]) -> Compared:
+def _value(
+    one: Comparison,
+    families: Adjusted,
+    kept: "_Kept",
+    over: Sequence[Over],
+    called: Mapping[str, str],
+) -> Compared:
     return Compared(
-        comparison=comparison_value(one, of_comparison(one, families), over),
+        comparison=comparison_value(one, of_comparison(one, families), over, called),
         models=MODELS if _of_models(one) else "",
         pairs=tuple(_pairs(one, kept)),
     )

@@ -13,6 +13,7 @@ from results.leaderboard.values.compared.outcomes import Outcome, direction, out
 from results.reports import pairwise as written
 from results.reports import prose
 from results.reports.sheets.shown import AVERAGES
+from results.reports.sheets.titles import method_title
 from results.reports.testing import impossible, listed
 from results.statistics.sample import Sample
 from results.statistics.test import Test, Undefined
@@ -33,6 +34,8 @@ HEADS: Mapping[Over, str] = {
     "seeds and items": "New seeds and items",
     "items": "New items alone",
 }
+
+NO_TITLES: Mapping[str, str] = {}
 
 NOT_HERE = "Tests over new items are not made here: `harness compare {} {}` makes them."
 
@@ -109,15 +112,21 @@ class ComparisonValue:
 
 
 def comparison_value(
-    one: Comparison, adjusted: Mapping[str, float], over: Sequence[Over] = EVERY
+    named: Comparison,
+    adjusted: Mapping[str, float],
+    over: Sequence[Over] = EVERY,
+    titles: Mapping[str, str] = NO_TITLES,
 ) -> ComparisonValue:
     """Give a comparison as a page shows it.
 
     Args:
-        one: The comparison.
+        named: The comparison.
         adjusted: The p of the tests over seeds, adjusted for all pairs of their table, by column.
         over: Which tests it has; with items alone, two trained models are compared.
+        titles: What papers call groups, methods and benchmarks.
     """
+    one = _titled(named, titles)
+    adjusted = {titles.get(name, name): p for name, p in adjusted.items()}
     shown = [_tested(contrast, over) for contrast in written.contrasts(one)]
     reach = max((abs(end) for contrast in shown for end in _ends(contrast)), default=0.0)
     ends = [written.written_end(one.metric, end) for end in (-reach, reach)]
@@ -136,10 +145,26 @@ def comparison_value(
         contrasts=values,
         reach=(ends[0], ends[1]) if reach else None,
         summary=first.direction,
-        explained=tuple(_explained(one, shown, over, bool(adjusted))),
+        explained=tuple(_explained(named, shown, over, bool(adjusted))),
         remarks=(*remarks, *one.notes, *prose.several_signatures(one.signatures)),
         flags=one.flags,
         environment=prose.environment(one.conditions),
+    )
+
+
+def _titled(one: Comparison, titles: Mapping[str, str]) -> Comparison:
+    """Call group, methods and benchmarks by their titles."""
+
+    def of(name: str) -> str:
+        return titles.get(name, name)
+
+    first, second = one.methods
+    return replace(
+        one,
+        methods=(method_title(first, titles), method_title(second, titles)),
+        conditions=replace(one.conditions, group=of(one.conditions.group)),
+        contrasts=tuple(replace(each, column=of(each.column)) for each in one.contrasts),
+        worst=(one.worst[0] and of(one.worst[0]), one.worst[1] and of(one.worst[1])),
     )
 
 

@@ -16,7 +16,10 @@ from results.statistics.test import Test
 
 @dataclass(frozen=True)
 class Bar:
-    """Where a mean and its interval lie between the ends of its column, 0 to 100."""
+    """Where a mean and its interval lie between the ends of its column, 0 to 100.
+
+    Without an interval, its ends are the mean.
+    """
 
     low: float
     middle: float
@@ -121,9 +124,10 @@ def with_bars(cells: Sequence[CellValue], trained: Sequence[bool]) -> list[CellV
         return round(100 * (end - min(ends)) / width, 1)
 
     def barred(one: CellValue, is_trained: bool) -> CellValue:
-        if not is_trained or one.value is None or one.low is None or one.high is None:
+        if not is_trained or one.value is None:
             return one
-        return replace(one, bar=Bar(placed(one.low), placed(one.value), placed(one.high)))
+        low, high = (one.value if end is None else end for end in (one.low, one.high))
+        return replace(one, bar=Bar(placed(low), placed(one.value), placed(high)))
 
     return [barred(*pair) for pair in pairs]
 

@@ -13,7 +13,7 @@ from results.leaderboard.values.ranking.badges import Badge, Meaning
 from results.leaderboard.values.ranking.printed import PaperChoice, offered, printed
 from results.leaderboard.values.ranking.rows import FACTS, BlockValue, Rows
 from results.leaderboard.values.ranking.take import Take, part, takes, text
-from results.leaderboard.values.tables import Found, divided, found, passes
+from results.leaderboard.values.tables import Found, divided, found, ordered, passes
 from results.leaderboard.values.titles import titles
 from results.leaderboard.view import View, check
 from results.record import Run
@@ -175,16 +175,6 @@ def _methods(made: Found, page: RankPage) -> tuple[str, ...]:
 
 def _era(table: Table) -> str:
     return table.conditions.environment_id[: prose.DIGITS]
-
-
-def ordered(table: Table) -> tuple[str, ...]:
-    """Put averages before benchmarks, so that a narrow page begins with them.
-
-    They come in the order of the table, clean ones behind the others.
-    """
-    first = (*AVERAGES, *CLEAN_COLUMNS)
-    averages = [name for name in table.columns if name in first]
-    return (*averages, *(name for name in table.columns if name not in first))
 
 
 def _table(table: Table, page: RankPage, runs: Mapping[str, Run]) -> TableValue:

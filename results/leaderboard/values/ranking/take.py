@@ -13,7 +13,7 @@ from results.analysis.table import Table
 from results.errors import ResultsError, unknown
 from results.leaderboard.source import Opened
 from results.leaderboard.values.tables import Found, passes
-from results.leaderboard.values.titles import titles
+from results.leaderboard.values.titles import typed
 from results.leaderboard.view import View
 from results.reports import formats
 from results.reports.bibtex import bibtex
@@ -142,7 +142,7 @@ def text(opened: Opened, of: Part, form: str) -> str:
         return f"{bibtex(opened.source.references(shown, runs))}\n"
     printing = replace(
         of.printing,
-        titles=titles(opened, of.found) if form in formats.FOR_PAPERS else None,
+        titles=typed(opened, of.found) if form in formats.FOR_PAPERS else None,
         published=opened.source.paper(of.view.published),
         command=shlex.join(of.command(form)) if of.is_named else "",
     )

@@ -31,7 +31,7 @@ PAGES = {
     "failed run": ("Runs", re.compile("^failed"), re.compile("^[0-9a-f]{8}$")),
     "run": ("Runs", re.compile("^[0-9a-f]{8}$")),
     "items": ("Runs", re.compile("^[0-9a-f]{8}$"), "items"),
-    "charts": ("Trade-offs",),
+    "charts": ("Charts",),
     "API": ("API",),
 }
 """What a visitor clicks on to reach each page."""

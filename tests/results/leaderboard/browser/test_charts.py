@@ -17,7 +17,7 @@ Outlet = Any
 @pytest.fixture
 def page(outlet: Outlet, visit: Visit) -> Page:
     page = visit(outlet)
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Trade-offs").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Charts").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("rade-off")
     return page
 
