@@ -1,6 +1,8 @@
 """Addresses of comparisons: of two methods, of two runs, of their items; pages and JSON."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import Depends, FastAPI
 from fastapi.responses import HTMLResponse
@@ -15,7 +17,13 @@ from results.leaderboard.values.compare_runs import RunsPage, runs_page
 from results.leaderboard.values.item_pairs import ItemPairsPage, paired
 from results.leaderboard.view import Versus
 
-Asked = Annotated[Versus, Depends()]
+
+def asked(versus: Annotated[Versus, Depends()]) -> Versus:
+    """Read the names of an address as `view.spelled` writes them."""
+    return Versus(**{name: unquote(value) for name, value in asdict(versus).items()})
+
+
+Asked = Annotated[Versus, Depends(asked)]
 
 
 def add_comparisons(made: FastAPI, source: Source) -> None:

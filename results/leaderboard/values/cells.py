@@ -28,6 +28,9 @@ class Tested:
     """The test of a method minus its rival, in the units of the table; ratios of perplexities."""
 
     against: str
+    """The title of the rival."""
+    rival: str
+    """The same as the command line writes it."""
     name: str
     claim: str
     """What it generalises to."""
@@ -78,7 +81,7 @@ def cell_value(
     metric: Metric, cell: Cell, runs: Mapping[str, Run], titles: Mapping[str, str]
 ) -> CellValue:
     """Give a cell as a page shows it; `runs` are those of its table, by id."""
-    rival = method_title(cell.rival, titles)
+    against = method_title(cell.rival, titles)
     mean, around = cell.sample.mean, cell.interval
     low, high = (metric.points(around.low), metric.points(around.high)) if around else (None, None)
     return CellValue(
@@ -98,7 +101,9 @@ def cell_value(
         best=cell.significantly_best,
         ranks=(cell.ranks.first, cell.ranks.last) if cell.ranks else None,
         top_band=bool(cell.ranks and cell.ranks.top_band),
-        tested=_tested(metric, cell.test, rival) if isinstance(cell.test, Test) else None,
+        tested=(
+            _tested(metric, cell.test, cell.rival, against) if isinstance(cell.test, Test) else None
+        ),
         untested="" if isinstance(cell.test, Test) else str(cell.test),
         missing=tuple(f"seed {seed}: {why}" for seed, why in cell.missing.items()),
         runs=cell.runs,
@@ -138,11 +143,12 @@ def _rows(metric: Metric, cell: Cell, runs: Mapping[str, Run]) -> int | None:
     return sum(score.n for score in own)
 
 
-def _tested(metric: Metric, test: Test, rival: str) -> Tested:
+def _tested(metric: Metric, test: Test, rival: str, against: str) -> Tested:
     least = detectable(test)
     between = test.interval and " to ".join(_difference(metric, end) for end in test.interval)
     return Tested(
-        against=rival,
+        against=against,
+        rival=rival,
         name=test.name,
         claim=CLAIMS[test.claim],
         difference=_difference(metric, test.difference),

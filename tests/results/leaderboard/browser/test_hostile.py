@@ -225,7 +225,7 @@ def test_reasons_are_text_and_fit_a_phone(home: Page) -> None:
 @every_outlet
 def test_a_run_and_its_generations_are_text(home: Page) -> None:
     home.locator(f"tr[data-method={SAFE}] button.cell").first.click()
-    home.locator("[popover]:popover-open a").first.click()
+    home.locator("[popover]:popover-open a[href*='run/']").first.click()
     home.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     expect(home.locator("details pre")).to_contain_text(TEXTS["handler"])
     assert f"--data {shlex.quote(SAFE)}" in home.inner_text("main")
