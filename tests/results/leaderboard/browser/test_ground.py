@@ -81,7 +81,7 @@ def test_a_run_shows_what_it_was_and_how_it_is_made_again(page: Page) -> None:
         ("Spec", "method.fields.r"),
         ("Environment", "packages.torch"),
         ("Provenance", "chosen"),
-        ("Training", "moments of the training"),
+        ("Losses by step", "moments of the training"),
     ):
         page.get_by_text(part, exact=True).first.click()
         expect(page.locator("details[open]", has_text=told)).to_be_visible()

@@ -36,6 +36,7 @@ def test_a_run_is_seen_from_its_begin_to_its_end_while_the_page_is_open(
     program: Callable[..., "subprocess.CompletedProcess[str]"],
 ) -> None:
     Store(tmp_path / "harness.db")
+    (tmp_path / "runs").mkdir()
     with server(tmp_path / "harness.db") as served:
         page = visit(served, served.at("/live"))
         expect(page.get_by_text("No run is at work.")).to_be_visible()

@@ -16,7 +16,7 @@ Outlet = Any
 
 FILES = {
     "LaTeX": ("tex", r"\begin{tabular}"),
-    "CSV": ("csv", "dypam,"),
+    "CSV": ("csv", '"LoRA"'),
     "JSON": ("json", '"dypam"'),
     "BibTeX": ("bib", "@misc{hu2021lora,"),
 }
