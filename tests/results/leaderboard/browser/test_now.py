@@ -13,7 +13,7 @@ from results.store import Store
 
 pytestmark = pytest.mark.parts
 
-RUN = "run --methods lora --tasks svamp --limit 2 --train-limit 40 --set train.epochs=6"
+RUN = "run --methods lora --tasks svamp --limit 40 --train-limit 40"
 
 WATCH = """() => {
     window.seen = [];

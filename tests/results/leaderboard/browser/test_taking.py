@@ -16,7 +16,7 @@ Outlet = Any
 
 FILES = {
     "LaTeX": ("tex", r"\begin{tabular}"),
-    "CSV": ("csv", '"LoRA"'),
+    "CSV": ("csv", '"dypam"'),
     "JSON": ("json", '"dypam"'),
     "BibTeX": ("bib", "@misc{hu2021lora,"),
 }
