@@ -208,6 +208,18 @@ def test_a_hostile_name_is_sorted_found_and_chosen(home: Page) -> None:
     check(home)
 
 
+def test_hostile_names_are_compared(hostile: dict[str, Outlet], visit: Visit) -> None:
+    page = visit(hostile["served"])
+    page.get_by_role("link", name="Compare", exact=True).click()
+    for place, name in (("first", "control"), ("second", "right to left")):
+        page.locator(f"select[name={place}]").select_option(label=readable(TEXTS[name]))
+    page.get_by_role("button", name="Compare").click()
+    both = f"{readable(TEXTS['control'])} against {readable(TEXTS['right to left'])}"
+    expect(page.get_by_role("heading", level=1)).to_contain_text(both)
+    expect(page.get_by_role("heading", level=2).first).to_contain_text(" minus ")
+    check(page)
+
+
 @every_outlet
 def test_a_hostile_backbone_is_chosen(home: Page) -> None:
     choose(home)
