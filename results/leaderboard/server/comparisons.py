@@ -20,7 +20,8 @@ from results.leaderboard.view import Versus
 
 def asked(versus: Annotated[Versus, Depends()]) -> Versus:
     """Read the names of an address as `view.spelled` writes them."""
-    return Versus(**{name: unquote(value) for name, value in asdict(versus).items()})
+    names: dict[str, Any] = {name: unquote(value) for name, value in asdict(versus).items()}
+    return Versus(**names)
 
 
 Asked = Annotated[Versus, Depends(asked)]
