@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from results.errors import ResultsError, nearest, unknown
 
@@ -20,6 +20,17 @@ DIGITS = 9
 
 SEVERAL = ("backbones", "methods", "columns")
 """Fields that an address may give more than once."""
+
+
+def spelled(name: str) -> str:
+    r"""Write a name so that a form and a script give it back: HTML has no control characters.
+
+    `unquote` reads it; only names with such a character or % are changed.
+
+    >>> spelled("lora[r=8]"), spelled("a\x00\n%")
+    ('lora[r=8]', 'a%00%0A%25')
+    """
+    return "".join(one if one.isprintable() and one != "%" else quote(one) for one in name)
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class View:
         """List name and value of what is not empty."""
         default = View()
         return [
-            (field.name, "1" if one is True else str(one))
+            (field.name, "1" if one is True else spelled(str(one)))
             for field in fields(self)
             if (value := getattr(self, field.name)) != getattr(default, field.name)
             for one in (value if isinstance(value, tuple) else (value,))
@@ -123,7 +134,7 @@ class Axes:
     def pairs(self) -> list[tuple[str, str]]:
         """List name and value of what is not the default."""
         against = [("against", str(self.against))] if self.against != Axes.against else []
-        return against + ([("score", self.score)] if self.score else [])
+        return against + ([("score", spelled(self.score))] if self.score else [])
 
 
 def axes_from_query(pairs: Iterable[tuple[str, str]]) -> Axes:
@@ -139,7 +150,7 @@ def axes_from_query(pairs: Iterable[tuple[str, str]]) -> Axes:
     asked = found.get("against", Axes.against)
     for against in get_args(Against):
         if against == asked:
-            return Axes(against, found.get("score", ""))
+            return Axes(against, unquote(found.get("score", "")))
     raise ResultsError(unknown("thing to set a score against", asked, get_args(Against)))
 
 
@@ -177,7 +188,7 @@ class Versus:
         """
         default = Versus()
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return urlencode([(k, value) for k, value in pairs if value != getattr(default, k)])
+        return urlencode([(k, spelled(v)) for k, v in pairs if v != getattr(default, k)])
 
 
 def from_query(pairs: Iterable[tuple[str, str]]) -> View:
@@ -192,7 +203,7 @@ def from_query(pairs: Iterable[tuple[str, str]]) -> View:
     found: dict[str, list[str]] = {}
     for name, value in pairs:
         if value:
-            found.setdefault(name, []).append(value)
+            found.setdefault(name, []).append(unquote(value))
     policies = get_args(Recipes)
     policy = _last(found, "recipes") or "shared"
     meant = policy if policy in policies else nearest(policy, policies)

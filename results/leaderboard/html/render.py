@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from results.leaderboard.html.links import Links
 from results.leaderboard.values.attempts.marked import parted
-from results.leaderboard.view import Versus, View
+from results.leaderboard.view import Versus, View, spelled
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -52,7 +52,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(changed=replace, titled=titled, versus_of=Versus, view_of=View)
-    made.filters.update(p=written_p, pad=padding, cut=cut, parted=parted)
+    made.filters.update(p=written_p, pad=padding, cut=cut, parted=parted, spelled=spelled)
     return made
 
 

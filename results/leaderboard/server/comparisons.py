@@ -1,6 +1,8 @@
 """Addresses of comparisons: of two methods, of two runs, of their items; pages and JSON."""
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import Depends, FastAPI
 
@@ -14,7 +16,14 @@ from results.leaderboard.values.compared.compare_runs import RunsPage, runs_page
 from results.leaderboard.values.compared.item_pairs import ItemPairsPage, paired
 from results.leaderboard.view import Versus
 
-Asked = Annotated[Versus, Depends()]
+
+def asked(versus: Annotated[Versus, Depends()]) -> Versus:
+    """Read the names of an address as `view.spelled` writes them."""
+    names: dict[str, Any] = {name: unquote(value) for name, value in asdict(versus).items()}
+    return Versus(**names)
+
+
+Asked = Annotated[Versus, Depends(asked)]
 
 
 def add_comparisons(made: FastAPI, source: Source) -> None:

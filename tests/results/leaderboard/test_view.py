@@ -1,13 +1,13 @@
 """A view and its address say the same."""
 
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from results.errors import ResultsError
-from results.leaderboard.view import View, from_query
+from results.leaderboard.view import View, from_query, spelled
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 named = st.lists(texts.filter(bool), unique=True).map(tuple)
@@ -30,6 +30,12 @@ views = st.builds(
 @given(views)
 def test_a_view_comes_back_from_its_address(view: View) -> None:
     assert from_query(parse_qsl(view.to_query())) == view
+
+
+@given(texts)
+def test_a_form_gives_back_a_name_whose_characters_html_lacks(name: str) -> None:
+    assert spelled(name).isprintable()
+    assert unquote(spelled(name)) == name
 
 
 def test_the_default_view_has_no_query() -> None:

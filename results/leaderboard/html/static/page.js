@@ -61,8 +61,17 @@
 
   const search = document.querySelector("input[name=search]");
   const inFiles = "static" in document.documentElement.dataset;
-  const asked = () => new URLSearchParams(inFiles ? location.search : "");
-  search?.addEventListener("input", () => filterRows(search.value, asked().getAll("methods")));
+  const asked = () => new URLSearchParams(location.search);
+  // What is typed stands in the address at once, so that the view can be linked.
+  const keepSearch = () => {
+    const query = asked();
+    search.value ? query.set("search", search.value) : query.delete("search");
+    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+  };
+  search?.addEventListener("input", () => {
+    keepSearch();
+    filterRows(search.value, inFiles ? asked().getAll("methods") : []);
+  });
   if (!inFiles || !tables().length) return;
 
   // A file answers no query, so what the server does with it is done here.
@@ -116,6 +125,7 @@
       link.search = query;
     }
   };
+  const linkEach = (now) => { linkHeads(now); linkChoices(now); };
   const apply = () => {
     const now = asked();
     const reverse = now.get("reverse") === "1";
@@ -128,8 +138,7 @@
         hideColumns(table, now.getAll("columns"));
       }
     }
-    linkHeads(now);
-    linkChoices(now);
+    linkEach(now);
     filterRows(now.get("search") ?? "", now.getAll("methods"));
     search.value = now.get("search") ?? "";
     for (const box of document.querySelectorAll("input[type=checkbox]")) {
@@ -157,6 +166,7 @@
     const others = [...asked()].filter(([name]) => !["search", "columns", "methods"].includes(name));
     show(new URLSearchParams([...others, ...typed]));
   });
+  search.addEventListener("input", () => linkEach(asked()));
   addEventListener("popstate", apply);
   apply();
 })();

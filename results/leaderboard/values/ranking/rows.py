@@ -142,10 +142,15 @@ class Rows:
         return replace(row, cells=tuple(by_name[name] for name in self.columns))
 
     def _sorted(self, rows: Sequence[RowValue]) -> list[RowValue]:
-        """Sort rows; those without a number come last in both directions."""
-        known = [row for row in rows if self.sort in row.keys]
-        known.sort(key=lambda row: row.keys[self.sort], reverse=self.view.reverse)
-        return known + [row for row in rows if self.sort not in row.keys]
+        """Sort rows; equal ones, in both directions, as the first average does."""
+        return _by(self.sort, _by(overall(self.of), rows), self.view.reverse)
+
+
+def _by(name: str, rows: Sequence[RowValue], reverse: bool = False) -> list[RowValue]:
+    """Sort rows by one of their keys; those without it come last in both directions."""
+    known = [row for row in rows if name in row.keys]
+    known.sort(key=lambda row: row.keys[name], reverse=reverse)
+    return known + [row for row in rows if name not in row.keys]
 
 
 def among_trained(column: Sequence[Cell], trained: Sequence[bool]) -> list[Cell]:

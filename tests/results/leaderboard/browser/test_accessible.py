@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -22,6 +23,8 @@ AXE = {"resultTypes": ["violations"], "preload": False}
 CHOOSE = "Choose what is shown"
 """What a phone has folded."""
 
+COMPARISON = "/compare?group=math&first=lora&second=dypam"
+
 PAGES = {
     "ranking": (),
     "recipes": (CHOOSE, "each its own"),
@@ -29,18 +32,26 @@ PAGES = {
     "runs": ("Runs",),
     "failed runs": ("Runs", re.compile("^failed")),
     "failed run": ("Runs", re.compile("^failed"), re.compile("^[0-9a-f]{8}$")),
-    "run": ("Runs", re.compile("^[0-9a-f]{8}$")),
-    "items": ("Runs", re.compile("^[0-9a-f]{8}$"), "items"),
+    "run": ("Runs", re.compile("^finished"), re.compile("^[0-9a-f]{8}$")),
+    "items": ("Runs", re.compile("^finished"), re.compile("^[0-9a-f]{8}$"), "items"),
     "charts": ("Charts",),
+    "compare": ("Compare",),
+    "comparison": (COMPARISON,),
+    "two runs": (COMPARISON, re.compile("^seed")),
+    "two runs, item by item": (COMPARISON, "SVAMP"),
+    "now": ("Now",),
     "API": ("API",),
 }
-"""What a visitor clicks on to reach each page."""
+"""What a visitor clicks on to reach each page, or the address where that is."""
 
 
 def reach(page: Page, name: str) -> None:
     for link in PAGES[name]:
         if link == CHOOSE:
             page.locator("details.controls").evaluate("one => { one.open = true }")
+            continue
+        if link == COMPARISON:
+            page.goto(urljoin(page.url, link))
             continue
         exact = isinstance(link, str)
         page.get_by_role("link", name=link, exact=exact).first.click()

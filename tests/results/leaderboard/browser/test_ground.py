@@ -12,6 +12,9 @@ pytestmark = pytest.mark.parts
 Visit = Callable[..., Page]
 Outlet = Any
 
+RUN = re.compile("^[0-9a-f]{8}$")
+"""What links to a run are called."""
+
 
 @pytest.fixture
 def page(outlet: Outlet, visit: Visit) -> Page:
@@ -21,7 +24,7 @@ def page(outlet: Outlet, visit: Visit) -> Page:
 def open_run(page: Page, method: str) -> None:
     """Go from a cell of a method to its first run."""
     page.locator(f"tr[data-method={method}] button.cell").first.click()
-    page.locator("[popover]:popover-open p:has-text('Runs:') a").first.click()
+    page.locator("[popover]:popover-open").get_by_role("link", name=RUN).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(method)
 
 
@@ -73,7 +76,7 @@ def test_a_run_shows_what_it_was_and_how_it_is_made_again(page: Page) -> None:
     run = page.locator("code").first.inner_text()
     assert f"harness rerun {run}" in page.locator("pre").all_inner_texts()
     asked = "\n".join(page.locator("pre").all_inner_texts())
-    assert "harness run --methods lora,dypam" in asked
+    assert "harness run --methods 'base,lora,dypam," in asked
     for part, told in (
         ("Spec", "method.fields.r"),
         ("Environment", "packages.torch"),
@@ -87,6 +90,6 @@ def test_a_run_shows_what_it_was_and_how_it_is_made_again(page: Page) -> None:
 def test_a_run_that_failed_shows_why(page: Page) -> None:
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("link", name=re.compile("^failed")).click()
-    page.get_by_role("rowheader").get_by_role("link").click()
+    page.get_by_role("rowheader").get_by_role("link").first.click()
     expect(page.locator("pre.warning")).to_contain_text("RuntimeError: no update")
     expect(page.locator("details[open] pre")).to_contain_text('raise RuntimeError("no update")')

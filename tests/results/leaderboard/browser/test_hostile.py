@@ -40,8 +40,6 @@ TEXTS = {
     "long": "W" * 300,
 }
 EVERY = "|".join(TEXTS.values())
-# A form gives back what it shows, where control characters are escapes.
-NAME = "|".join(text for name, text in TEXTS.items() if name not in ("control", "right to left"))
 MEGABYTE = "M" * 1_000_000
 BENCHMARK = re.sub(r"[\x00/\\]", "", EVERY)[:60]
 """The name of a file too, in the run folder."""
@@ -91,7 +89,7 @@ def hostile_runs(
         "tests": {BENCHMARK: {}, "aqua": {}},
     }
     shared: dict[str, Any] = {
-        "group": NAME,
+        "group": EVERY,
         "spec": spec,
         "environment": {EVERY: EVERY, "packages": {}},
         "marks": (EVERY,),
@@ -115,7 +113,7 @@ def hostile_runs(
     failed: dict[str, Any] = {"status": "failed", "scores": (), **shared}
     yield make("failing", 1, minute=98, reason=f"{EVERY}\n{MEGABYTE}", **failed)
     yield make("failing too", 1, minute=99, reason=MEGABYTE, **failed)
-    yield make("elsewhere", 1, minute=0, backbone=NAME, **shared)
+    yield make("elsewhere", 1, minute=0, backbone=EVERY, **shared)
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +148,13 @@ def readable(text: str) -> str:
     ).strip()
 
 
+def titled(text: str) -> str:
+    """Write a name as the ranking does: what follows a colon names a variant; 60 characters."""
+    name, colon, variant = text.partition(":")
+    title = f"{name} ({variant})" if colon else text
+    return readable(title if len(title) <= 60 else f"{title[:59]}…")
+
+
 def choose(page: Page) -> None:
     """Unfold what a phone has folded."""
     page.get_by_text("Choose what is shown").click()
@@ -172,9 +177,7 @@ def check(page: Page) -> None:
 def test_names_of_methods_are_text_in_the_ranking(home: Page) -> None:
     check(home)
     shown = home.locator("table.rank tbody th .method").all_inner_texts()
-    for text in TEXTS.values():
-        start = readable(text)[:10].casefold()  # what follows a colon names a variant
-        assert [one for one in shown if one.strip().casefold().startswith(start)], text
+    assert {titled(text) for text in TEXTS.values()} <= {one.strip() for one in shown}
     for cell in home.locator("button.cell").all()[:30:7]:
         cell.click()
         expect(home.locator("[popover]:popover-open")).to_be_visible()
@@ -195,11 +198,26 @@ def test_a_hostile_name_is_sorted_found_and_chosen(home: Page) -> None:
     home.get_by_text("Methods", exact=True).click()
     home.get_by_role("checkbox", name=TEXTS["SQL"][:30]).check()
     home.get_by_role("checkbox", name=TEXTS["LaTeX"][:30]).check()
+    home.get_by_role("checkbox", name=readable(TEXTS["control"])).check()
+    home.get_by_role("checkbox", name=readable(TEXTS["right to left"])).check()
     home.get_by_role("button", name="Show").click()
     home.wait_for_url(re.compile("methods="))
     shown = home.locator("table.rank tbody tr:visible th .method").all_inner_texts()
-    assert set(shown) == {TEXTS["SQL"], TEXTS["LaTeX"]}
+    chosen = ("SQL", "LaTeX", "control", "right to left")
+    assert set(shown) == {readable(TEXTS[name]) for name in chosen}
     check(home)
+
+
+def test_hostile_names_are_compared(hostile: dict[str, Outlet], visit: Visit) -> None:
+    page = visit(hostile["served"])
+    page.get_by_role("link", name="Compare", exact=True).click()
+    for place, name in (("first", "control"), ("second", "right to left")):
+        page.locator(f"select[name={place}]").select_option(label=readable(TEXTS[name]))
+    page.get_by_role("button", name="Compare").click()
+    both = f"{readable(TEXTS['control'])} against {readable(TEXTS['right to left'])}"
+    expect(page.get_by_role("heading", level=1)).to_contain_text(both)
+    expect(page.get_by_role("heading", level=2).first).to_contain_text(" minus ")
+    check(page)
 
 
 @every_outlet
@@ -225,7 +243,7 @@ def test_reasons_are_text_and_fit_a_phone(home: Page) -> None:
 @every_outlet
 def test_a_run_and_its_generations_are_text(home: Page) -> None:
     home.locator(f"tr[data-method={SAFE}] button.cell").first.click()
-    home.locator("[popover]:popover-open p:has-text('Runs:') a").first.click()
+    home.locator("[popover]:popover-open a[href*='run/']").first.click()
     home.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     expect(home.locator("details pre")).to_contain_text(TEXTS["handler"])
     assert f"--data {shlex.quote(SAFE)}" in home.inner_text("main")

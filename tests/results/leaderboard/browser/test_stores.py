@@ -143,7 +143,7 @@ def test_words_of_every_language_run_in_their_direction(
     }
     assert directions["Die Größe ist 7."] == "ltr"
     assert directions["答案是\u30008。"] == "ltr"
-    assert directions["הוא 9 \u202e"] == "rtl"
+    assert directions["הוא 9 \\u202e"] == "rtl"
     # A text that turns the direction leaves that of what stands around it.
     assert (
         page.locator("article h2").last.evaluate("one => getComputedStyle(one).direction") == "ltr"

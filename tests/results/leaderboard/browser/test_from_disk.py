@@ -3,15 +3,13 @@
 The served pages come from the application itself, which answers what the browser asks for.
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from os import getuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 from starlette.testclient import TestClient
 
 from results.analysis.items import Kind, PairKind
@@ -146,26 +144,6 @@ def built(
     return out
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # No sandbox can be set up as root.
-    arguments = ["--no-sandbox"] if getuid() == 0 else []
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=arguments
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def faults() -> Iterator[list[str]]:
-    """Fail a test whose pages complained, or asked for what is neither a file nor served."""
-    found: list[str] = []
-    yield found
-    assert found == []
-
-
 Open = Callable[..., Page]
 
 
@@ -175,7 +153,7 @@ def opened(
     built: Path,
     board: tuple[str, Run, Run],
     client: Callable[..., TestClient],
-    faults: list[str],
+    guard: Any,
 ) -> Iterator[Open]:
     """Open the address that a page has in an outlet."""
     contexts, served = [], client(board[0])
@@ -189,10 +167,7 @@ def opened(
         page = contexts[-1].new_page()
         page.route(f"{SERVER}/**", answer)
         base = SERVER if links.served else f"{built.as_uri()}/"
-        page.on("console", lambda told: faults.append(told.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda one: None if one.url.startswith(base) else faults.append(one.url))
+        guard.watch(page, base)
         page.goto(base + address)
         return page
 
@@ -324,8 +299,9 @@ def test_what_is_clicked_and_typed_stands_in_the_address(opened: Open) -> None:
     assert page.url.endswith(f"?{query}&protocol=chat%2F1")
     page.go_back()
     page.go_back()
-    assert page.url.endswith("?era=environm&sort=aqua&reverse=1")
-    assert page.get_by_role("searchbox").input_value() == ""
+    # What was typed stood in the address before it was sent.
+    assert page.url.endswith("?era=environm&sort=aqua&reverse=1&search=a")
+    assert page.get_by_role("searchbox").input_value() == "a"
 
 
 def test_without_script_nothing_is_offered_that_needs_one(
@@ -345,7 +321,7 @@ def test_without_script_nothing_is_offered_that_needs_one(
 
 
 def test_items_whose_file_is_gone_say_so(
-    opened: Open, board: tuple[str, Run, Run], built: Path, faults: list[str]
+    opened: Open, board: tuple[str, Run, Run], built: Path, guard: Any
 ) -> None:
     links, run = Files(), board[1].run_id
     data = built / links.data(run, "gsm8k")
@@ -355,8 +331,8 @@ def test_items_whose_file_is_gone_say_so(
         page = opened(links, links.items(run, "gsm8k"))
         page.get_by_text("gsm8k.js cannot be read.").wait_for()
     data.write_text(kept)
-    assert [one.split(":")[0] for one in faults] == [
+    assert [one.split(":")[1].strip() for one in guard.faults] == [
         "Failed to load resource",
         "Unexpected end of input",
     ]
-    faults.clear()
+    guard.faults.clear()
