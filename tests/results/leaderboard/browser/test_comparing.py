@@ -26,19 +26,24 @@ def open_comparison(page: Page) -> None:
     """Go from a cell of LoRA to its comparison with what it was tested against."""
     page.locator("tr[data-method=lora] button.cell").first.click()
     page.locator("[popover]:popover-open").get_by_role("link", name="DyPAM").click()
-    heading(page, "lora against dypam|dypam against lora")  # files have one order
+    heading(page, "LoRA against DyPAM|DyPAM against LoRA")  # files have one order
+
+
+TITLES = {"base": "Base model", "lora": "LoRA", "dypam": "DyPAM"}
 
 
 def choose(page: Page, first: str, second: str) -> None:
     """Choose two methods: a server has lists, files have links."""
+    titles = TITLES[first], TITLES[second]
     page.get_by_role("link", name="Compare", exact=True).click()
     if page.get_by_role("button", name="Compare").count():
         page.get_by_label("First").select_option(first)
         page.get_by_label("Second").select_option(second)
         page.get_by_role("button", name="Compare").click()
     else:
-        page.get_by_role("group", name=f"{first} against").get_by_role("link", name=second).click()
-    heading(page, f"^{first} against {second}")
+        against = page.get_by_role("group", name=f"{titles[0]} against")
+        against.get_by_role("link", name=titles[1]).click()
+    heading(page, "^{} against {}".format(*titles))
 
 
 def number(text: str) -> float:
@@ -50,13 +55,17 @@ def number(text: str) -> float:
 
 def contrast(page: Page, column: str) -> list[str]:
     """Give what the first table says of a column."""
-    row = page.locator("table.contrasts").first.get_by_role("row", name=re.compile(f"^{column}"))
+    row = page.locator("table.contrasts").first.get_by_role(
+        "row", name=re.compile(f"^{column}", re.I)
+    )
     return row.locator("td").all_inner_texts()
 
 
 def test_a_cell_leads_to_the_numbers_and_words_of_a_comparison(page: Page) -> None:
     shown = {
-        method: number(page.locator(f"tr[data-method={method}] button.cell").first.inner_text())
+        TITLES[method]: number(
+            page.locator(f"tr[data-method={method}] button.cell").first.inner_text()
+        )
         for method in ("lora", "dypam")
     }
     open_comparison(page)
@@ -73,8 +82,8 @@ def test_two_methods_are_chosen(page: Page) -> None:
     one, other, *_ = contrast(page, "micro")
     assert number(one) < number(other)
     if page.url.startswith("http") and "/compare?" in page.url:  # files have one order
-        page.get_by_role("link", name="lora minus base instead").click()
-        heading(page, "^lora against base")
+        page.get_by_role("link", name="LoRA minus Base model instead").click()
+        heading(page, "^LoRA against Base model")
         assert [number(text) for text in contrast(page, "micro")[:2]] == [
             number(other),
             number(one),
@@ -107,17 +116,17 @@ def test_two_runs_are_compared_in_numbers_and_where_their_specs_differ(
 
 KINDS = {
     "all": None,
-    "only the first right": ["right", "wrong"],
-    "only the second right": ["wrong", "right"],
-    "both right": ["right", "right"],
-    "both wrong": ["wrong", "wrong"],
+    "only the first is right": ["right", "wrong"],
+    "only the second is right": ["wrong", "right"],
+    "both are right": ["right", "right"],
+    "both are wrong": ["wrong", "wrong"],
 }
 """Kinds of rows, and what both answers of such a row are."""
 
 
 def test_items_of_two_runs_stand_side_by_side_and_are_filtered(page: Page) -> None:
     open_comparison(page)
-    page.get_by_role("link", name="svamp", exact=True).first.click()
+    page.get_by_role("link", name="SVAMP", exact=True).first.click()
     heading(page, "^svamp")
     seen = 0
     for name, verdicts in KINDS.items():
@@ -135,7 +144,7 @@ def test_items_of_two_runs_stand_side_by_side_and_are_filtered(page: Page) -> No
 
 def test_generations_stand_side_by_side_with_what_was_found_marked(page: Page) -> None:
     open_comparison(page)
-    page.get_by_role("link", name="svamp", exact=True).first.click()
+    page.get_by_role("link", name="SVAMP", exact=True).first.click()
     row = page.get_by_role("article").first
     expect(row).to_be_visible()
     sides = row.locator("section.side")
