@@ -39,16 +39,16 @@ def test_a_run_is_seen_from_its_begin_to_its_end_while_the_page_is_open(
     (tmp_path / "runs").mkdir()
     with server(tmp_path / "harness.db") as served:
         page = visit(served, served.at("/live"))
-        expect(page.get_by_text("No run is at work.")).to_be_visible()
+        expect(page.get_by_text("Nothing is running.")).to_be_visible()
         expect(page.locator("#state")).to_have_text("kept up to date")
         page.evaluate(WATCH)
         worker = threading.Thread(target=program, args=(tmp_path, *RUN.split()))
         worker.start()
-        ended = page.get_by_role("region", name="Ended lately").get_by_role("row")
+        ended = page.get_by_role("region", name="Ended recently").get_by_role("row")
         expect(ended.last).to_contain_text("finished", timeout=120_000)
         worker.join()
         expect(ended.last).to_contain_text("lora on tiny, math")
-        expect(page.get_by_text("No run is at work.")).to_be_visible()
+        expect(page.get_by_text("Nothing is running.")).to_be_visible()
         seen = page.evaluate("seen")
         assert "train" in {phase for phase, _ in seen}
         assert len({phase for phase, _ in seen}) > 1

@@ -25,7 +25,7 @@ FILES = {
 
 def taken(page: Page, form: str) -> tuple[str, str]:
     """Click on a form; give name and text of what comes. From disk a browser shows some of it."""
-    link = page.get_by_role("region", name="Take along").get_by_role("link", name=form)
+    link = page.get_by_role("region", name="Download").get_by_role("link", name=form)
     if page.url.startswith("file:"):
         there = urlsplit(urljoin(page.url, link.get_attribute("href"))).path
         return link.get_attribute("download") or "", Path(unquote(there)).read_text()
