@@ -67,6 +67,7 @@ def likelihoods(folder: RunFolder) -> list[OptionLikelihoods]:
     return folder.option_likelihoods("boolq")
 
 
+@pytest.mark.parts
 def test_what_a_launcher_says_neither_stops_nor_changes_a_run(whole: RunFolder) -> None:
     record = whole.train_record()
     assert whole.finished
@@ -74,6 +75,7 @@ def test_what_a_launcher_says_neither_stops_nor_changes_a_run(whole: RunFolder) 
     assert record.steps == 36 // 4  # all of the rows, not an eighth
 
 
+@pytest.mark.parts
 def test_a_resumed_run_evaluates_in_the_precision_in_which_it_was_trained(
     whole: RunFolder, tmp_path: Path
 ) -> None:

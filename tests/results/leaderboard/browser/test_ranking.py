@@ -176,7 +176,7 @@ def test_the_focus_shows_what_is_behind_a_cell_and_escape_hides_it(page: Page) -
     expect(details(page)).to_be_visible()
     assert [one for one in DETAILS if one not in details(page).inner_text()] == []
     page.keyboard.press("Tab")
-    expect(page.locator(":focus")).to_have_text("DyPAM")
+    expect(page.locator(":focus")).to_have_text(re.compile("^[0-9a-f]{8}$"))  # one of its runs
     page.keyboard.press("Escape")
     expect(details(page)).to_have_count(0)
 
