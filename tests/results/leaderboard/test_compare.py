@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -24,30 +23,11 @@ from results.leaderboard.view import Versus
 from results.record import Run, Verdicts
 from results.statistics.test import Test
 from results.store import Store
+from tests.results.leaderboard.shown import read
 
 Stored = tuple[str, dict[str, Run]]
 Client = Callable[..., TestClient]
 Get = Callable[[str], Any]
-
-
-class Texts(HTMLParser):
-    """Collects what a browser shows, and the names of all elements and attributes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text, self.names = "", set[str]()
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names |= {tag, *(name for name, _ in attrs)}
-
-
-def read(html: str) -> Texts:
-    found = Texts()
-    found.feed(html)
-    return found
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Callable
 from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +15,10 @@ from results import leaderboard
 from results.leaderboard.html.render import readable
 from results.record import Run
 from results.store import Store
+from tests.results.leaderboard.shown import read
 
 Stored = tuple[str, dict[str, Run]]
 Client = Callable[..., TestClient]
-
-
-class Texts(HTMLParser):
-    """Collects what a browser shows, and the names of all elements and attributes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text, self.names = "", set[str]()
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names |= {tag, *(name for name, _ in attrs)}
-
-
-def read(html: str) -> Texts:
-    found = Texts()
-    found.feed(html)
-    return found
 
 
 @pytest.fixture
