@@ -13,7 +13,7 @@ from results.store import Store
 
 pytestmark = pytest.mark.parts
 
-RUN = "run --methods lora --tasks svamp --limit 40 --train-limit 40"
+RUN = "run --methods lora --tasks math --train-limit 200"
 
 WATCH = """() => {
     window.seen = [];
