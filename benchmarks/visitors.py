@@ -47,9 +47,8 @@ class Server:
         return Answer(path, asked, time.monotonic() - asked, status, body)
 
     def cpu_seconds(self) -> float:
-        """Give the CPU seconds that all of its threads have used."""
-        threads = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
-        return sum(int(one.read_text().split()[0]) for one in threads) / 1e9
+        """Give the CPU seconds of all of its threads, those that have ended too."""
+        return time.clock_gettime((~self.pid << 3) | 2)  # as Linux' clock_getcpuclockid makes it
 
     def most_mib(self) -> float:
         """Give the most memory that it has held."""
