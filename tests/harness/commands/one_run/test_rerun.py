@@ -143,7 +143,8 @@ def test_an_interrupted_rerun_leaves_nothing(place: Path, until: Callable[..., b
     before = content(place)
     executable = Path(sys.executable).with_name("harness")
     with subprocess.Popen(
-        [os.fspath(executable), "rerun", "runs/only"],
+        # A job that a shell started in the background inherits a SIGINT that is ignored.
+        ["env", "--default-signal=INT", os.fspath(executable), "rerun", "runs/only"],
         cwd=place,
         start_new_session=True,
         stderr=subprocess.PIPE,
