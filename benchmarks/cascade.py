@@ -48,8 +48,8 @@ def cascade_costs(size: int = SIZE, tokens: int = TOKENS, rounds: int = ROUNDS) 
     to_frozen = ratios({"frozen": frozen, "adapted": adapted}, "frozen", 3 * rounds)
     to_dense = ratios({"dense": dense, "adapted": adapted}, "dense", (rounds + 1) // 2)
     measured = (
-        to_frozen["adapted"],
-        to_dense["adapted"],
+        to_frozen["adapted"].median,
+        to_dense["adapted"].median,
         peak_bytes(adapted) / peak_bytes(dense),
     )
     return dict(zip(LIMITS, measured, strict=True))

@@ -35,7 +35,7 @@ def report() -> None:
     tokens = ratios({name: decoded_token(name) for name in ("lora", *MODULATING)}, "lora", 31)
     print("| method | training step | one token decoded with the cache |\n| :--- | ---: | ---: |")
     for name in ("lora", *MODULATING):
-        print(f"| {name} | {steps[name]:.2f} | {tokens[name]:.2f} |")
+        print(f"| {name} | {steps[name]} | {tokens[name]} |")
     _report_precision()
 
 
@@ -53,7 +53,7 @@ def _report_precision() -> None:
         "| modulate_in | training step | one token decoded with the cache |\n| :--- | ---: | ---: |"
     )
     for kind in kinds:
-        print(f"| {kind} | {steps[kind]:.2f} | {tokens[kind]:.2f} |")
+        print(f"| {kind} | {steps[kind]} | {tokens[kind]} |")
 
 
 def training_step(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Callable[[], object]:
