@@ -1,5 +1,6 @@
 """Means over the tokens up to each token, which a key-value cache continues."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -98,3 +99,22 @@ class Prefix:
         if cache is not None:
             cache.prefix = (cache.layers[0].keys, self.after)
         self.before, self.after = {}, {}
+
+
+def carry(cache: Any, rows: Sequence[tuple[Any, int]]) -> None:
+    """Give a cache the sums of its rows, each of which was a row of this cache or of another one.
+
+    Nothing is done where no layer pools over prefixes.
+
+    Args:
+        cache: With its rows in place.
+        rows: For each of them the cache that it comes from, and its row there.
+    """
+    sums = [(getattr(source, "prefix", (None, {}))[1], row) for source, row in rows]
+    carried = {
+        layer: tuple(
+            torch.cat([kept[layer][part][row : row + 1] for kept, row in sums]) for part in (0, 1)
+        )
+        for layer in sums[0][0]
+    }
+    cache.prefix = (cache.layers[0].keys, carried)

@@ -14,11 +14,23 @@ from harness.spec.recipe import BatchPlan
 
 @dataclass
 class Answer:
-    """The tokens of one answer, its end token included if it has one."""
+    """The tokens of one answer, its end token included if it has one; at most `limit` of them."""
 
     prompt: list[int]
+    limit: int
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to write."""
+        return self.ended or len(self.tokens) >= self.limit
+
+    def add(self, new: list[int], ends: Sequence[int]) -> None:
+        """Add what the model has written, up to its first end token."""
+        length = next((n for n, token in enumerate(new, 1) if token in ends), None)
+        self.ended = length is not None
+        self.tokens += new[:length]
 
 
 @torch.inference_mode()
@@ -45,8 +57,8 @@ def generate(
         progress: Called after each batch with answers done and answers in all.
     """
     model.eval()
-    answers = [Answer(list(prompt)) for prompt in prompts]
     longest = protocol.max_new_tokens
+    answers = [Answer(list(prompt), longest) for prompt in prompts]
     round_tokens = plan.round_tokens if protocol.beams == 1 else longest
     for written in range(0, longest, round_tokens):
         room = min(round_tokens, longest - written)
@@ -81,9 +93,7 @@ def _extend(model: Any, batch: list[Answer], room: int, beams: int, pad: int) ->
         generation_config=config,
     )
     for answer, new in zip(batch, output[:, ids.shape[1] :].tolist(), strict=True):
-        length = next((n for n, token in enumerate(new, 1) if token in ends), None)
-        answer.ended = length is not None
-        answer.tokens += new[:length]
+        answer.add(new, ends)
 
 
 def _left_padded(sequences: list[list[int]], pad: int) -> tuple[Tensor, Tensor]:
