@@ -12,9 +12,9 @@ from harness.worker import encode
 from harness.worker.decoding.decode import generate
 from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.journal import Journal
+from harness.worker.rows import in_training
 from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood
 from tasks.contract import Row
-from tasks.data.contamination import contaminated
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Answering:
         longest = min(spec.protocol.max_prompt_length, self._positions)
         judged = bool(plugins.benchmark(name).extractors)
         with self.journal.phase("contamination"):
-            known = contaminated((row.question for row in train), [row.question for row in rows])
+            known = in_training(train, rows)
 
         plan, pad = spec.generate, encode.pad_token(self.tokenizer)
         answers = generate(self.model, prompts, plan, spec.protocol, pad, self._progress(name))
