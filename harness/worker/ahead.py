@@ -7,6 +7,7 @@ which fails by itself and says why.
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -71,14 +72,16 @@ def _trains(planned: PlannedRun) -> bool:
 @contextmanager
 def printing_to(log: Path) -> Iterator[None]:
     """Send what this process prints to a file: its standard output is for answers."""
-    kept = [(stream, os.dup(stream)) for stream in (1, 2)]
     opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    before = {stream: os.dup(stream) for stream in (1, 2)}
+    for stream in before:
+        os.dup2(opened, stream)
+    os.close(opened)
     try:
-        for stream, _ in kept:
-            os.dup2(opened, stream)
         yield
     finally:
-        os.close(opened)
-        for stream, copy in kept:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for stream, copy in before.items():
             os.dup2(copy, stream)
             os.close(copy)
