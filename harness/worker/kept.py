@@ -1,6 +1,6 @@
 """Results that a process works out once: the worker does so before it forks, and its runs inherit.
 
-Without the decorator a function gives the same, each time anew: `function.__wrapped__`.
+Without the decorator a function works the same out each time: `function.__wrapped__`.
 """
 
 import time
