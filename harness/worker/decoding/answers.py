@@ -13,9 +13,9 @@ from harness.worker.decoding import slots
 from harness.worker.decoding.decode import Answer, generate
 from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.journal import Journal
+from harness.worker.rows import in_training
 from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood
 from tasks.contract import Row
-from tasks.data.contamination import contaminated
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,7 @@ class Answering:
         """
         protocol = self.planned.spec.protocol
         with self.journal.phase("contamination"):
-            asked = [row.question for row in train]
-            known = {
-                name: contaminated(asked, [row.question for row in rows])
-                for name, rows in tests.items()
-            }
+            known = {name: in_training(train, rows) for name, rows in tests.items()}
         prompts = {
             name: encode.prompt_ids(rows, self.tokenizer, protocol, self.shots)
             for name, rows in tests.items()
