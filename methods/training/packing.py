@@ -30,7 +30,7 @@ KINDS = {"full_attention", "sliding_attention"}
 def refusal(config: Any) -> str | None:
     """Say why a language model of this configuration takes no packed rows; None where it does."""
     text = config.get_text_config()
-    model = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
+    model: Any = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
     if model is None or not model._supports_attention_backend:
         return f"the attention of {text.model_type} cannot be taken row by row"
     if others := sorted(set(getattr(text, "layer_types", None) or ()) - KINDS):
@@ -61,7 +61,7 @@ def row_by_row(model: Any) -> Iterator[None]:
         config._attn_implementation = own
 
 
-def attend(
+def attend(  # noqa: PLR0913 (the signature is transformers')
     own: Own,
     module: nn.Module,
     query: Tensor,
@@ -77,8 +77,7 @@ def attend(
     parts = zip(*(states.split(lengths, dim=2) for states in (query, key, value)), strict=True)
     function = _function(own, module)
     attended = [
-        function(module, *part, _mask(own, part[0], sliding_window), **options)[0]
-        for part in parts
+        function(module, *part, _mask(own, part[0], sliding_window), **options)[0] for part in parts
     ]
     return torch.cat(attended, dim=1), None
 
@@ -87,8 +86,9 @@ def _function(own: Own, module: nn.Module) -> Callable[..., tuple[Tensor, Any]]:
     if own == "sdpa":
         return sdpa_attention_forward
     # transformers has a function of this name beside every attention.
-    function: Callable[..., tuple[Tensor, Any]]
-    function = sys.modules[type(module).__module__].eager_attention_forward  # type: ignore[attr-defined]
+    function: Callable[..., tuple[Tensor, Any]] = sys.modules[
+        type(module).__module__
+    ].eager_attention_forward
     return function
 
 
