@@ -4,6 +4,7 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 `python -m benchmarks methods` measures one part: a key of `PARTS`.
 `python -m benchmarks gpu` is another set, for a machine with a GPU: `make gpu`.
 `python -m benchmarks validity` measures no speed: how often tests are wrong, and intervals right.
+`python -m benchmarks packed-scores FOLDER` neither: whether packed training moves scores.
 """
 
 import sys
@@ -16,6 +17,8 @@ from benchmarks import (
     main_job,
     memory,
     methods,
+    packed_scores,
+    packing,
     reading,
     static_build,
     statistics,
@@ -29,6 +32,7 @@ PARTS = {
     "memory": memory.report,
     "cascade": cascade.report,
     "main-job": main_job.report,
+    "packing": packing.report,
     "reading": reading.report,
     "store": store.report,
     "statistics": statistics.report,
@@ -40,6 +44,8 @@ PARTS = {
 
 if sys.argv[1:2] == ["gpu"]:
     sys.exit(command.main(sys.argv[2:]))
+if sys.argv[1:2] == ["packed-scores"]:
+    sys.exit(packed_scores.report(*sys.argv[2:]))
 if sys.argv[1:] == ["validity"]:
     sys.exit(page.report())
 for name in sys.argv[1:] or PARTS:

@@ -38,8 +38,14 @@ class Engine:
     def prepare(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
         """Hand model and optimizer over; return the model to call from now on."""
         self.parameters = [p for p in model.parameters() if p.requires_grad]
-        wrapped, self.optimizer = self.accelerator.prepare(model, optimizer)
+        wrapped, stepping = self.accelerator.prepare(model, optimizer)
+        # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
+        self.optimizer = stepping if self._sharded else optimizer
         return wrapped
+
+    @property
+    def _sharded(self) -> bool:
+        return bool(self.accelerator.distributed_type == "DEEPSPEED")
 
     def backward(self, model: Any, loss: Tensor, passes: int, *, last: bool) -> None:
         """Add the gradients of one pass of a step, of whose losses the mean is taken.
@@ -50,7 +56,7 @@ class Engine:
             passes: How many the step has.
             last: Whether the gradients of the step are whole with this one.
         """
-        if self.accelerator.distributed_type == "DEEPSPEED":
+        if self._sharded:
             # Accelerate would take the optimizer step too, before a hook could see the gradients.
             model.set_gradient_accumulation_boundary(is_boundary=last)
             # DeepSpeed divides by the batches of a step, of which packing makes fewer passes.
@@ -60,13 +66,13 @@ class Engine:
 
     def step(self, model: Any, number: int) -> None:
         """Let the hooks see the gradients, clip them, and move the parameters."""
-        if self.accelerator.distributed_type == "DEEPSPEED":
+        if self._sharded:
             self._show_gradients(number)
             model.step()
             return
         for hook in self.hooks:
             hook.after_backward(number)
-        self.accelerator.clip_grad_norm_(self.parameters, self.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.parameters, self.max_grad_norm)
         self.optimizer.step()
         for hook in self.hooks:
             hook.after_step(number)
