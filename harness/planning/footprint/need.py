@@ -57,12 +57,10 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
     spec, protocol, recipe = run.spec, run.spec.protocol, run.spec.train
     positions = int(config_of(run.located).get_text_config().max_position_embeddings)
     tokens = max(1, min(protocol.max_length, positions, texts.taught // CHARACTERS))
-    padded = recipe.batch_size, tokens
-    packed = (
-        1,
-        max(tokens, min(PACKED_TOKENS, tokens * recipe.batch_size * recipe.accumulation_steps)),
-    )
-    rows, longest = packed if recipe.packed else padded
+    rows, longest = recipe.batch_size, tokens
+    if recipe.packed:
+        step = recipe.batch_size * recipe.accumulation_steps * tokens
+        rows, longest = 1, max(tokens, min(PACKED_TOKENS, step))
     asked = min(positions, texts.asked // CHARACTERS + protocol.max_new_tokens)
     return Setting(
         weights=getattr(torch, spec.weights),
