@@ -52,6 +52,8 @@ class Method:
             a gradient away so that the optimizer leaves a parameter alone.
         quantized: In which formats of bitsandbytes ("nf4", "int8") the backbone's weights may be
             stored: those over which the checks of `conformance/quantized.py` have passed.
+        unpacked: Why training cannot put its rows into one sequence, where more than rounding would
+            change: the check `packed_equals_padded` does not hold. Empty where it does.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -70,6 +72,7 @@ class Method:
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
     quantized: tuple[str, ...] = ()
+    unpacked: str = ""
     dls: LayerSelection | None = None
 
     @property

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from harness.spec.protocol import Protocol
 from harness.worker.kept import kept
+from methods.training.packing import inputs
 from tasks.contract import Row
 
 IGNORED = -100
@@ -170,6 +171,15 @@ def collate(
         mask[row, :length] = 1
         labels[row, first:length] = ids[row, first:length]
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+
+
+def concatenate(batch: Sequence[Example], loss: Literal["all", "answer"]) -> dict[str, Any]:
+    """Put rows into one sequence, of shape (1, tokens); a row's first token is never predicted."""
+    given = inputs([example.ids for example in batch])
+    firsts = [example.prompt_tokens if loss == "answer" else 1 for example in batch]
+    first = torch.tensor(firsts).clamp(min=1).repeat_interleave(torch.tensor(given["lengths"]))
+    ids = given["input_ids"]
+    return {**given, "labels": ids.where(given["position_ids"] >= first, IGNORED)}
 
 
 def pad_token(tokenizer: PreTrainedTokenizerBase) -> int:
