@@ -68,6 +68,13 @@ class Executor(ABC):
     `executors/conformance` holds an executor to this contract.
     """
 
+    def warm(self) -> None:  # noqa: B027 (an executor may have nothing to get ready)
+        """Get ready for a first job, which may never come; no effect unless it is overridden.
+
+        Called before the first `submit`, if at all. What it starts counts among the slots, and
+        `close` ends it.
+        """
+
     @abstractmethod
     def submit(self, job: Job) -> None:
         """Put a job behind those that wait. A job is submitted once.
