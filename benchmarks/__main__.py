@@ -17,6 +17,7 @@ from benchmarks import (
     memory,
     methods,
     reading,
+    starting,
     static_build,
     statistics,
     store,
@@ -36,6 +37,7 @@ PARTS = {
     "extraction": extraction.report,
     "leaderboard": leaderboard.report,
     "static-build": static_build.report,
+    "starting": starting.report,
 }
 
 if sys.argv[1:2] == ["gpu"]:

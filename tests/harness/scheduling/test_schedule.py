@@ -73,6 +73,20 @@ def test_every_planned_run_is_a_job_in_its_own_folder_in_the_order_of_the_plan(
     assert PlannedRun.of(RunFolder(tmp_path / ids(three)[0])) == three[0]
 
 
+def test_the_first_run_is_submitted_before_the_folder_of_the_next_is_made(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    made = []
+
+    class Looks(InTurn):
+        def submit(self, job: Job) -> None:
+            super().submit(job)
+            made.append(sum((tmp_path / run_id).exists() for run_id in ids(three)))
+
+    run(three, store, tmp_path, Looks(finish))
+    assert made == [1, 2, 3]
+
+
 def test_what_is_stored_is_not_run_again(
     three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
