@@ -57,6 +57,7 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
             if one.spec.run_id in diverged or folder.diverged:
                 summary.diverged.append(one.spec.run_id)
         else:
+            folder.check()
             todo.append((folder, one))
     if todo:
         _execute(todo, store, executor, summary)

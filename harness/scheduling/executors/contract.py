@@ -44,6 +44,9 @@ class Executor(ABC):
     opens the store, and gives a worker no more than the path of a folder, so that workers can run
     on any machine that sees the files.
 
+    **Before the first job.** An executor is made, and may be warmed up, before its caller knows
+    what is to run; it is closed without a job where there is nothing.
+
     **Order.** Jobs start in the order of submission, each on the next free slot. Outcomes come
     as runs end.
 
