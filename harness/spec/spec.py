@@ -97,9 +97,13 @@ class Spec(Value):
     quantize: Quantization | None = later(None)
     float32_matmul: Products = later("highest")
 
-    @cached_property
+    @property
     def run_id(self) -> str:
         """The run's name: the hash of its content. The same spec is never run twice."""
+        return self._id
+
+    @cached_property
+    def _id(self) -> str:
         return self._hash()
 
     @property

@@ -36,7 +36,7 @@ class Value(BaseModel):
                 yield name
 
     @cached_property
-    def canonical(self) -> str:
+    def _canonical(self) -> str:
         """What a hash takes of it: its stored form without names, as one line of JSON."""
         return canonical(self.model_dump(mode="json", exclude=set(self.NAMES)))
 
@@ -68,7 +68,7 @@ def later(default: Any, **bounds: Any) -> Any:
 def canonical(part: Any) -> str:
     """Write a value or a JSON value as one line of JSON, its keys in order, without spaces."""
     if isinstance(part, Value):
-        return part.canonical
+        return part._canonical
     if isinstance(part, dict):
         items = (f"{WRITER.encode(name)}:{canonical(part[name])}" for name in sorted(part))
         return f"{{{','.join(items)}}}"

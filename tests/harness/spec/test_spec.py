@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Spec
-from harness.spec.value import later
+from harness.spec.value import canonical, later
 
 OTHER = {
     "sample": "substitute",
@@ -110,10 +110,18 @@ def test_an_id_joined_of_parts_is_that_of_the_whole(
 
 def test_a_copy_with_another_part_has_an_id_of_its_own(spec: Callable[..., Spec]) -> None:
     one = spec()
-    known = one.run_id, one.method.canonical
+    known = one.run_id, canonical(one.method)
     copied = one.model_copy(update={"limit": 7})
     assert copied.run_id == spec(limit=7).run_id != known[0]
-    assert one.method.model_copy(update={"name": "other"}).canonical != known[1]
+    assert canonical(one.method.model_copy(update={"name": "other"})) != known[1]
+
+
+def test_what_was_hashed_before_has_the_fields_of_what_was_not(spec: Callable[..., Spec]) -> None:
+    one, other = spec(), spec()
+    assert one.run_id
+    assert one == other
+    assert (dict(one), dict(one.protocol)) == (dict(other), dict(other.protocol))
+    assert Spec(**dict(one)).model_dump() == other.model_dump()
 
 
 def test_a_setting_ignores_method_backbone_seeds_fold_and_what_a_recipe_may_own(
