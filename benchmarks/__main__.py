@@ -22,6 +22,7 @@ from benchmarks import (
     packed_scores,
     packing,
     reading,
+    starting,
     static_build,
     statistics,
     store,
@@ -44,6 +45,7 @@ PARTS = {
     "extraction": extraction.report,
     "leaderboard": leaderboard.report,
     "static-build": static_build.report,
+    "starting": starting.report,
 }
 
 if sys.argv[1:2] == ["gpu"]:

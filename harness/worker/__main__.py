@@ -20,9 +20,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
+from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED
-from harness.worker.ahead import prepare
-from harness.worker.stages import execute
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
@@ -30,6 +29,8 @@ PR_SET_PDEATHSIG = 1
 
 def run(folder: RunFolder) -> int:
     """Run a folder; note why it failed if it does; return the exit status."""
+    from harness.worker.stages import execute  # noqa: PLC0415 (`run` is asked for after the imports)
+
     started = time.time()
     try:
         execute(folder)
@@ -86,6 +87,8 @@ def _abandoned() -> bool:
 
 def serve() -> None:
     """Run the folders that come in, one a line."""
+    from harness.worker.ahead import prepare  # noqa: PLC0415 (as in `run`)
+
     for line in sys.stdin:
         if _abandoned():
             return
@@ -95,6 +98,9 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
+    with many():
+        import harness.worker.ahead
+        import harness.worker.stages  # noqa: F401
     if len(sys.argv) > 1:
         sys.exit(run(RunFolder(Path(sys.argv[1]))))
     serve()
