@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
@@ -18,8 +17,6 @@ from transformers import PreTrainedModel
 
 from methods.training.hooks import StepHooks, TrainingAhead
 from methods.training.layer_selection import LayerSelection
-from methods.tuners.kept import keeping
-from methods.tuners.room import Room
 
 NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
 """Fields that every PEFT configuration has and that say nothing of the method."""
@@ -149,20 +146,6 @@ class Method:
                 "the backbone it belongs to."
             )
         return PeftModel.from_pretrained(model, folder, is_trainable=True)
-
-    def evaluating(
-        self, model: nn.Module, *, rounding: bool = False, room: Room | None = None
-    ) -> AbstractContextManager[None]:
-        """Compute once, for the block, what depends on parameters alone: see `tuners/kept.py`.
-
-        Without it an adapted model computes the same, in more time.
-
-        Args:
-            model: What `adapt` or `load` returned; nothing of it trains in the block.
-            rounding: Merge the adapter into the weights also where that rounds it.
-            room: For what is kept; unlimited if None.
-        """
-        return keeping(model, merging=self.mergeable, rounding=rounding, room=room)
 
     def save(
         self, model: PeftModel, folder: str, backbone: str, revision: str | None = None

@@ -60,6 +60,14 @@ class SparseLinear(peft_layer.Linear):
         form = partial(self._changed, names, [self.scaling[name] for name in names])
         return self.formed.product(x, form, base.weight, *values, bias=base.bias)
 
+    def get_delta_weight(self, adapter: str) -> Tensor:
+        """Return D, (out, in)."""
+        weight: Any = self.base_layer.weight
+        if weight.is_meta:  # shapes alone have no places
+            return torch.zeros_like(weight)
+        D: Tensor = super().get_delta_weight(adapter)  # noqa: N806
+        return D
+
     def _changed(
         self, names: list[str], scales: list[float], weight: Tensor, *values: Tensor
     ) -> Tensor:

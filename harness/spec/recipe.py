@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.spec.value import Value
+from harness.spec.value import Value, later
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
@@ -68,7 +68,10 @@ class BatchPlan(Value):
         batch_size: Prompts per batch, longest first.
         round_tokens: After so many new tokens the unfinished prompts form new batches, so that one
             long answer does not hold up its batch.
+        merge: Whether answers and likelihoods are those of weights into which the adapter is merged
+            and rounded. Over float32 weights that is done anyway, and rounds nothing.
     """
 
     batch_size: int = Field(32, ge=1)
     round_tokens: int = Field(64, ge=1)
+    merge: bool = later(False)

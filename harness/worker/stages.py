@@ -1,6 +1,8 @@
 """The stages of a run, each skipped where its files are there from an earlier attempt."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import size
+from methods.tuners.kept import keeping
+from methods.tuners.room import Room
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
@@ -68,6 +72,7 @@ def execute(folder: RunFolder) -> None:
                 **stages.size(),
                 "peak_memory": journal.peak_memory,
                 "nondeterministic_kernels": sorted(kernels),
+                "recomputed": stages.recomputed,
             }
             if ending == "finished":
                 folder.write_result(Result(**facts))
@@ -78,7 +83,11 @@ def execute(folder: RunFolder) -> None:
 
 
 class Stages:
-    """One planned run at work."""
+    """One planned run at work.
+
+    Attributes:
+        recomputed: Whether memory was short of what an evaluation keeps.
+    """
 
     def __init__(self, folder: RunFolder, planned: PlannedRun, journal: Journal) -> None:
         self.folder, self.planned, self.journal = folder, planned, journal
@@ -86,6 +95,7 @@ class Stages:
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
         self.model: Any = None
+        self.recomputed = False
 
     def run(self) -> dict[str, Any]:
         """Load, adapt, train, generate and score; return the facts of the result.
@@ -102,8 +112,9 @@ class Stages:
             self.train(self.model, tokenizer)
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
-        for name in self.spec.tests:
-            self.evaluate(name, answering)
+        with self.evaluating(rounding=self.spec.generate.merge):
+            for name in self.spec.tests:
+                self.evaluate(name, answering)
         with self.journal.phase("score"):
             judged = score(self.folder, self.spec)
         weights = self.folder.adapter / "adapter_model.safetensors"
@@ -133,7 +144,7 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
-            trained = fit(model, training, self.journal, added)
+            trained = fit(model, training, self.journal, added, self.evaluating)
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -181,6 +192,17 @@ class Stages:
             ),
             counts,
         )
+
+    @contextmanager
+    def evaluating(self, *, rounding: bool = False) -> Iterator[None]:
+        """Keep for the block what depends on parameters alone, in half of the free memory.
+
+        The other half is for activations and caches.
+        """
+        room = Room(device.free_memory() // 2)
+        with keeping(self.model, self.method, rounding=rounding, room=room):
+            yield
+        self.recomputed |= room.short
 
     def evaluate(self, name: str, answering: Answering) -> None:
         """Generate the answers of a benchmark, and take its likelihoods."""

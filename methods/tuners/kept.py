@@ -1,9 +1,9 @@
 """What depends on parameters alone is computed once for an evaluation, and kept until its end.
 
-In float32 a layer whose adapter can be merged gives its place to a plain layer that holds the sum of
-weight and update, so that a token costs what it costs the bare model. The layer itself, its frozen
-weights and its parameters, is not touched: it takes its place again at the end. The tuner's own
-`merge` makes the sum, on a copy of the layer.
+In float32 a layer whose adapter can be merged gives its place to a plain layer that holds the sum
+of weight and update, so that a token costs what it costs the bare model. The layer itself, with its
+frozen weights and its parameters, is not touched, and takes its place again at the end. The tuner's
+own `merge` makes the sum, on a copy of the layer.
 
 Over weights of fewer digits, which would round the update away, nothing is merged unless `rounding`
 asks for it. There, and where a method cannot be merged, `Formed` keeps what a layer forms of its
@@ -19,6 +19,7 @@ import torch
 from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import nn
 
+from methods.contract import Method
 from methods.tuners.formed import Formed
 from methods.tuners.room import Room
 
@@ -28,13 +29,13 @@ EXACT = (torch.float32, torch.float64)
 
 @contextmanager
 def keeping(
-    model: nn.Module, *, merging: bool, rounding: bool = False, room: Room | None = None
+    model: nn.Module, method: Method, *, rounding: bool = False, room: Room | None = None
 ) -> Iterator[None]:
     """Evaluate `model` in this block, in which its parameters do not change.
 
     Args:
         model: An adapted model.
-        merging: Whether the layers of its method can be merged.
+        method: What it is adapted by.
         rounding: Merge into weights of any precision, whatever room there is; each sum is taken in
             float32 and rounded once. Else only what is exact is merged, and as much as there is
             room for.
@@ -42,8 +43,8 @@ def keeping(
     """
     room = room or Room()
     formed = [module for module in model.modules() if isinstance(module, Formed)]
-    places = list(_places(model, rounding)) if merging else []
-    taken = [place for place in places if _fits(place[2], room) or rounding]
+    places = list(_places(model, rounding)) if method.mergeable else []
+    taken = [place for place in places if rounding or _fits(place[2], room)]
     # Made before any is put in its place: a layer may lie within another.
     merged = [_merged(layer) for _, _, layer in taken]
     try:
@@ -75,14 +76,18 @@ def _is_exact(layer: nn.Module) -> bool:
 
 
 def _fits(layer: Any, room: Room) -> bool:
-    return room.takes(sum(parameter.nbytes for parameter in layer.base_layer.parameters()))
+    frozen = layer.base_layer.parameters()
+    trained_whole = getattr(type(layer), "trains_a_copy", False)  # and so stands in itself
+    return room.takes(0 if trained_whole else sum(parameter.nbytes for parameter in frozen))
 
 
 @torch.no_grad()
 def _merged(layer: Any) -> nn.Module:
     """Return a copy of the frozen module that has the update in its weights, in their precision."""
     frozen = dict(layer.base_layer.named_parameters())
-    copies = {id(one): _parameter(one.to(_precise(one.dtype), copy=True)) for one in frozen.values()}
+    copies = {
+        id(one): _parameter(one.to(_precise(one.dtype), copy=True)) for one in frozen.values()
+    }
     shared = {id(one): _parameter(one.detach()) for one in layer.parameters()}
     buffers = {id(one): one for one in layer.buffers()}
     twin = deepcopy(layer, buffers | shared | copies)

@@ -245,6 +245,8 @@ class Result(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
+    recomputed: bool = False
+    """Whether memory was short of what evaluations keep, so that their passes computed it anew."""
 
 
 class Divergence(FileValue):
@@ -270,6 +272,8 @@ class Divergence(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the attempt used, by torch's names."""
+    recomputed: bool = False
+    """Whether memory was short of what evaluations keep, so that their passes computed it anew."""
 
 
 class Failure(FileValue):

@@ -66,6 +66,7 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
         validated=(max(1, min(VALIDATION_ROWS, VALIDATION_TOKENS // tokens)), tokens),
         decoded=(spec.generate.batch_size * protocol.beams, asked),
         quantize=spec.quantize,
+        merge=spec.generate.merge,
     )
 
 
@@ -81,4 +82,5 @@ def need(found: Measured) -> Need:
         training=round(kept + found.training) if found.trained else 0,
         validation=round(kept + found.validation) if found.trained else 0,
         generation=round(loaded + found.generation),
+        kept=round(found.kept),
     )
