@@ -12,6 +12,7 @@ from benchmarks import (
     cascade,
     counting,
     extraction,
+    kept,
     leaderboard,
     main_job,
     memory,
@@ -27,6 +28,7 @@ from benchmarks.validity import page
 PARTS = {
     "methods": methods.report,
     "memory": memory.report,
+    "kept": kept.report,
     "cascade": cascade.report,
     "main-job": main_job.report,
     "reading": reading.report,

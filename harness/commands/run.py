@@ -162,9 +162,9 @@ def _need(run: PlannedRun, cards: Sequence[Card]) -> str:
     """Say how much memory a run is expected to take, and on which GPUs it does not fit."""
     if run.need is None:
         return ""
-    peak, least = run.need.peak, run.need.recomputing.peak
+    peak = run.need.peak
     how = ", with checkpointing" if run.checkpoints else ""
-    small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(least)]
+    small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(peak)]
     misfit = f", not on {', '.join(small)}" if small else ""
     return f"  {size(peak)}{how}{misfit}"
 

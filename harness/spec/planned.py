@@ -47,32 +47,13 @@ class Memory(BaseModel):
 
 
 class Need(BaseModel):
-    """Bytes on the device at the peak of each phase, weights and adapter included, as planned.
-
-    Attributes:
-        training: Most in a step.
-        validation: Most in a validation.
-        generation: Most while answers are generated.
-        kept: Of the last two, what is kept where there is room, and else computed in each pass; 0
-            in older folders.
-    """
+    """Bytes on the device at the peak of each phase, weights and adapter included, as planned."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     training: int
     validation: int
     generation: int
-    kept: int = 0
-
-    @property
-    def recomputing(self) -> "Need":
-        """The need of the run if nothing is kept."""
-        kept = self.kept
-        return Need(
-            training=self.training,
-            validation=max(0, self.validation - kept),
-            generation=self.generation - kept,
-        )
 
     @property
     def peak(self) -> int:

@@ -72,7 +72,6 @@ def execute(folder: RunFolder) -> None:
                 **stages.size(),
                 "peak_memory": journal.peak_memory,
                 "nondeterministic_kernels": sorted(kernels),
-                "recomputed": stages.recomputed,
             }
             if ending == "finished":
                 folder.write_result(Result(**facts))
@@ -83,11 +82,7 @@ def execute(folder: RunFolder) -> None:
 
 
 class Stages:
-    """One planned run at work.
-
-    Attributes:
-        recomputed: Whether memory was short of what an evaluation keeps.
-    """
+    """One planned run at work."""
 
     def __init__(self, folder: RunFolder, planned: PlannedRun, journal: Journal) -> None:
         self.folder, self.planned, self.journal = folder, planned, journal
@@ -95,7 +90,6 @@ class Stages:
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
         self.model: Any = None
-        self.recomputed = False
 
     def run(self) -> dict[str, Any]:
         """Load, adapt, train, generate and score; return the facts of the result.
@@ -202,7 +196,8 @@ class Stages:
         room = Room(device.free_memory() // 2)
         with keeping(self.model, self.method, rounding=rounding, room=room):
             yield
-        self.recomputed |= room.short
+        if room.short:
+            self.journal.write(recomputed=True)
 
     def evaluate(self, name: str, answering: Answering) -> None:
         """Generate the answers of a benchmark, and take its likelihoods."""

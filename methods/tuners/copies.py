@@ -83,14 +83,14 @@ class CopyLayer(NativeLayer):
         """Compute with a frozen module that has the values of the copy, until `unmerge`.
 
         It is a third module beside the frozen one and the copy, and spares casting the copy in each
-        forward pass. It takes memory only where the copy is cast.
+        forward pass. Parameters that are shared are not shared in it.
 
         Raises:
             ValueError: The copy is not finite and `safe_merge` is set.
         """
         for name in adapter_names or self.active_adapters:
             if name in self.adapter_modules and not self.merged:
-                self.base_layer = self._cast(name, safe_merge)
+                self.base_layer = self._filled(copy.deepcopy(self.base_layer), name, safe_merge)
                 self.merged_adapters.append(name)
 
     def unmerge(self) -> None:
@@ -104,20 +104,13 @@ class CopyLayer(NativeLayer):
             self.unmerge()
         super().enable_adapters(enabled)
 
-    def _cast(self, name: str, safe_merge: bool) -> nn.Module:
-        """Make a module of the weights of a copy, in the precision of the frozen ones."""
-        trained, frozen = self._copy(name, safe_merge), dict(self.base_layer.named_parameters())
-        cast = {
-            id(parameter): nn.Parameter(parameter.detach().to(frozen[path].dtype), False)
-            for path, parameter in trained.named_parameters()
-        }
-        return copy.deepcopy(trained, cast)
-
-    def _copy(self, name: str, safe_merge: bool) -> nn.Module:
+    def _filled(self, module: nn.Module, name: str, safe_merge: bool) -> nn.Module:
+        """Give `module` the weights of the copy `name`."""
         trained = self.adapter_modules[name]
         if safe_merge and not all(p.isfinite().all() for p in trained.parameters()):
             raise ValueError(f"The copy {name} is not finite; it is not merged.")
-        return trained
+        module.load_state_dict(trained.state_dict())
+        return module
 
     def unload_and_optionally_merge_module(
         self, merge: bool, safe_merge: bool, adapter_names: list[str] | None
@@ -130,7 +123,7 @@ class CopyLayer(NativeLayer):
         self.unmerge()
         for name in adapter_names or self.active_adapters:
             if merge and name in self.adapter_modules:
-                self.base_layer.load_state_dict(self._copy(name, safe_merge).state_dict())
+                self._filled(self.base_layer, name, safe_merge)
         return self.base_layer
 
 

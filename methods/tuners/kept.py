@@ -70,15 +70,16 @@ def _places(model: nn.Module, rounding: bool) -> Iterator[tuple[nn.Module, str, 
 
 
 def _is_exact(layer: nn.Module) -> bool:
+    parameters = list(layer.parameters())
     # TF32 would round the update together with the weight.
-    whole = torch.get_float32_matmul_precision() == "highest"
-    return whole and all(parameter.dtype in EXACT for parameter in layer.parameters())
+    precise = torch.get_float32_matmul_precision() == "highest"
+    # Accelerate fetches weights that are spread over devices when they are needed.
+    here = len({parameter.device for parameter in parameters}) == 1
+    return precise and here and all(parameter.dtype in EXACT for parameter in parameters)
 
 
 def _fits(layer: Any, room: Room) -> bool:
-    frozen = layer.base_layer.parameters()
-    trained_whole = getattr(type(layer), "trains_a_copy", False)  # and so stands in itself
-    return room.takes(0 if trained_whole else sum(parameter.nbytes for parameter in frozen))
+    return room.takes(sum(parameter.nbytes for parameter in layer.base_layer.parameters()))
 
 
 @torch.no_grad()

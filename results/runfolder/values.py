@@ -126,6 +126,8 @@ class Event(FileValue):
     """Tokens trained on so far, padding excluded."""
     lr: float | None = None
     """The learning rate of the next step."""
+    recomputed: bool | None = None
+    """True where memory was short of what an evaluation keeps, so that its passes computed it."""
 
 
 class TrainRecord(FileValue):
@@ -245,8 +247,6 @@ class Result(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
-    recomputed: bool = False
-    """Whether memory was short of what evaluations keep, so that their passes computed it anew."""
 
 
 class Divergence(FileValue):
@@ -272,8 +272,6 @@ class Divergence(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the attempt used, by torch's names."""
-    recomputed: bool = False
-    """Whether memory was short of what evaluations keep, so that their passes computed it anew."""
 
 
 class Failure(FileValue):

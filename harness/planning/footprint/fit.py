@@ -32,7 +32,7 @@ def fitted(
 def _fitted(run: PlannedRun, texts: Texts, cards: Sequence[Card]) -> PlannedRun:
     need = need_of(run, texts)
     if need and cards and not _fits(need, cards):
-        need = need.recomputing
+        need = need_of(run, texts, keeps=False)
     fits = need is None or not cards or _fits(need, cards)
     # A backbone that is spread over cards is not for one of them to hold.
     if fits or run.memory.device_map:

@@ -43,6 +43,7 @@ class Setting:
         decoded: Rows of a batch for generation, and tokens of its longest row at the end.
         quantize: How the frozen weights of linear layers are stored.
         merge: Whether the adapter is merged for generation into weights of any precision.
+        keeps: Whether evaluations keep what depends on parameters alone.
     """
 
     weights: torch.dtype
@@ -53,6 +54,7 @@ class Setting:
     decoded: tuple[int, int]
     quantize: Quantization | None = None
     merge: bool = False
+    keeps: bool = True
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,6 @@ class Measured:
         training: Most bytes beside these in a step of two passes.
         validation: Likewise in a validation batch.
         generation: Likewise at the end of a generation.
-        kept: Of both, what is kept and could be computed again in each pass.
         kernels: Of one training pass; see `Work`.
         low: Likewise.
         full: Likewise.
@@ -77,7 +78,6 @@ class Measured:
     training: float
     validation: float
     generation: float
-    kept: float
     kernels: float
     low: float
     full: float
@@ -114,9 +114,9 @@ def _measured(method: MethodSpec, config: Any, setting: Setting) -> Measured:
     held = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in _held(adapted)}
     frozen = sum(held.values()) - sum(p.nbytes for p in trained)
     trains = _training(plugin, adapted, setting) if trained else Meter([])
-    room = Room()
+    room = Room() if setting.keeps else Room(free=0)
     validating = keeping(adapted, plugin, room=room)
-    generating = keeping(adapted, plugin, rounding=setting.merge)
+    generating = keeping(adapted, plugin, rounding=setting.merge, room=room)
     validates = _evaluation(adapted, validating, *setting.validated)
     generates = _evaluation(adapted, generating, *setting.decoded, use_cache=True, logits_to_keep=1)
     return Measured(
@@ -125,7 +125,6 @@ def _measured(method: MethodSpec, config: Any, setting: Setting) -> Measured:
         training=trains.peak,
         validation=validates.peak,
         generation=generates.peak,
-        kept=0 if setting.merge else room.kept,
         kernels=trains.kernels / PASSES,
         low=trains.products[2] / PASSES,
         full=trains.products[4] / PASSES,
