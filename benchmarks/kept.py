@@ -1,8 +1,7 @@
 """What a decoded token costs where an evaluation keeps what depends on parameters alone."""
 
 import gc
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -23,6 +22,9 @@ SHAPE = {
     "num_key_value_heads": 2,
     "vocab_size": 1024,
 }
+FORMING = ("boft", "dora", "fourierft", "shira", "smoa")
+"""Methods that keep something over bfloat16 too."""
+
 FIELDS = {"fourierft": {"n_frequency": 10_000}}
 """Where the defaults fit no layer of this shape."""
 
@@ -53,36 +55,47 @@ def report() -> None:
     gc.freeze()  # what is imported; a ratio collects garbage before each measurement
     for name in mergeable:
         print(f"| {name} | {' | '.join(_row(name))} |", flush=True)
+    print(
+        f"\nThe same in bfloat16:\n\n| method | {' | '.join(COLUMNS[:2])} |\n| :--- | ---: | ---: |"
+    )
+    for name in FORMING:
+        cells, _ = _cells(name, *_models(name, torch.bfloat16), BATCHES[:1])
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
     gc.unfreeze()
 
 
 def _row(name: str) -> list[str]:
-    method = plugins.method(name)
-    torch.manual_seed(0)
-    bare: Any = LlamaForCausalLM(LlamaConfig(**SHAPE)).to(device()).eval()
-    adapted = _adapted(method, FIELDS.get(name, {}), bare)
-    cells, room = [], Room()
-    with ExitStack() as stack:
-        kept = deepcopy(adapted)
-        stack.enter_context(keeping(kept, method, room=room))
-        for rows in BATCHES:
+    bare, adapted = _models(name, torch.float32)
+    cells, copy = _cells(name, bare, adapted, BATCHES)
+    ways = {"bare": _validation(bare), "entering": _entering(plugins.method(name), adapted)}
+    frozen = sum(parameter.nbytes for parameter in bare.parameters())
+    entering = ratios(ways, "bare", ROUNDS)["entering"]
+    return [*cells, str(entering), f"{copy / frozen:.2f}"]
+
+
+def _cells(name: str, bare: Any, adapted: Any, batches: Sequence[int]) -> tuple[list[str], int]:
+    """Measure tokens of each batch, kept and not kept; return the bytes that are kept too."""
+    cells, room, kept = [], Room(), deepcopy(adapted)
+    with keeping(kept, plugins.method(name), room=room):
+        for rows in batches:
             models = {"bare": bare, "kept": kept, "not kept": adapted}
             ways = {how: _tokens(model, rows) for how, model in models.items()}
             found = ratios(ways, "bare", ROUNDS)
             cells += [str(found["kept"]), str(found["not kept"])]
-    ways = {"bare": _validation(bare), "entering": _entering(method, adapted)}
-    frozen = sum(parameter.nbytes for parameter in bare.parameters())
-    entering = ratios(ways, "bare", ROUNDS)["entering"]
-    return [*cells, str(entering), f"{room.kept / frozen:.2f}"]
+    return cells, room.kept
 
 
-def _adapted(method: Method, fields: dict[str, Any], bare: Any) -> Any:
-    adapted: Any = method.adapt(deepcopy(bare), method.configure(**fields))
+def _models(name: str, dtype: torch.dtype) -> tuple[Any, Any]:
+    """Make a model, and the same with an adapter that has left its start."""
+    torch.manual_seed(0)
+    bare: Any = LlamaForCausalLM(LlamaConfig(**SHAPE)).to(device(), dtype).eval()
+    method = plugins.method(name)
+    adapted: Any = method.adapt(deepcopy(bare), method.configure(**FIELDS.get(name, {})))
     with torch.no_grad():
         for parameter in adapted.parameters():
             if parameter.requires_grad:
                 parameter.add_(0.01 * torch.randn_like(parameter))
-    return adapted.eval()
+    return bare, adapted.eval()
 
 
 def _tokens(model: Any, rows: int) -> Callable[[], object]:
