@@ -14,6 +14,7 @@ from benchmarks import (
     counting,
     decoding,
     extraction,
+    kept,
     leaderboard,
     main_job,
     memory,
@@ -33,6 +34,7 @@ from benchmarks.validity import page
 PARTS = {
     "methods": methods.report,
     "memory": memory.report,
+    "kept": kept.report,
     "cascade": cascade.report,
     "decoding": decoding.report,
     "main-job": main_job.report,

@@ -18,7 +18,7 @@ The tuner is PEFT's, with what is said below. Of PEFT:
   multiplies them in each pass. Here each factor turns the input block by block, in the precision
   of the adapter, and only merging forms R. So over a base in bfloat16 the turned input is rounded
   once, where PEFT rounds the factors, R and the input.
-- The R_ij are kept in evaluation.
+- An evaluation over bfloat16 keeps the R_ij.
 - Dropout replaces a share of the blocks of one factor by the identity, rounded down to whole
   blocks: at 0.1, a layer of fewer than 10 blocks has none.
 

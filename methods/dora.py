@@ -12,7 +12,7 @@ LoRA with `use_dora`. Of PEFT:
 
 - |V| is a constant to the gradient, as section 4.3 of the paper proposes.
 - A row is what makes one output; the paper writes the transposed matrix and speaks of columns.
-- Each forward pass in training multiplies B A out to take the norms; evaluation keeps them. PEFT
+- Each forward pass multiplies B A out to take the norms, which an evaluation keeps. PEFT
   multiplies it with a unit matrix of the size of the inputs for that, and so needs another matrix
   in float32 of that size. Importing this file puts the product in its place, for each LoRA with
   `use_dora`.

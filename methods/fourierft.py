@@ -14,9 +14,9 @@ tuner is PEFT's. Of PEFT:
 - `random_loc_seed` = 777 draws the places of each layer: layers of one shape share them, and they
   are drawn once for a shape.
 - The update is multiplied out in float32 whatever the precision of the base. Training does so in
-  the forward and again in the backward pass, where PEFT holds it in between. Evaluation keeps it: 4
-  bytes for each number of the weights, 11 GB for Llama-3.2-3B. Merge the adapter where that
-  matters.
+  the forward and again in the backward pass, where PEFT holds it in between. An evaluation over
+  bfloat16 keeps it where there is room: 4 bytes for each number of the weights, 11 GB for
+  Llama-3.2-3B.
 
 The configuration is that of the DyPAM paper's baseline: n = 120,000 on all linear layers, as its
 parameter percentages imply; alpha is left at PEFT's default of 150. The RoSA paper has no

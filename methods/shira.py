@@ -14,7 +14,8 @@ paper's random mask and not the masks that look at weights or gradients. Of PEFT
   once for a shape.
 - W + D is formed in the precision of the base: over a base in bfloat16, entries of D that are small
   beside those of W are rounded away from the output. Training forms it in the forward and again in
-  the backward pass, where PEFT holds it in between. Evaluation keeps it, as large as the weights.
+  the backward pass, where PEFT holds it in between. An evaluation keeps it, as large as the
+  weights.
 
 The configuration is that of the DyPAM paper's baseline: r = 24 on all linear layers, as its
 parameter percentages imply. PEFT's default is 32. The RoSA paper has no SHiRA.
@@ -59,6 +60,14 @@ class SparseLinear(peft_layer.Linear):
         values = [self.shira_weight[name] for name in names]
         form = partial(self._changed, names, [self.scaling[name] for name in names])
         return self.formed.product(x, form, base.weight, *values, bias=base.bias)
+
+    def get_delta_weight(self, adapter: str) -> Tensor:
+        """Return D, (out, in)."""
+        weight: Any = self.base_layer.weight
+        if weight.is_meta:  # shapes alone have no places
+            return torch.zeros_like(weight)
+        D: Tensor = super().get_delta_weight(adapter)  # noqa: N806
+        return D
 
     def _changed(
         self, names: list[str], scales: list[float], weight: Tensor, *values: Tensor

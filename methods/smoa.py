@@ -15,7 +15,7 @@ One layer has
 
 parameters, 1/K of LoRA's at rank r where K divides all three. Only the blocks are formed, never the
 (out, in) update, except to merge. Training forms a block in the forward and again in the backward
-pass; evaluation keeps it, in float32.
+pass; an evaluation over bfloat16 keeps it, in float32.
 
 Liu et al., 2026. SMoA: Spectrum Modulation Adapter for Parameter-Efficient Fine-Tuning, section
 "Method", and its official code, PEFTZoo. What the text at hand leaves open, and the choice made:

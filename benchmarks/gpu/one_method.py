@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,6 +38,7 @@ from harness.worker.training.batches import Training
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import Method, size
+from methods.tuners.kept import keeping
 from results.runfolder.events import read_new
 
 SHAPE = "llama-3.2-3b"
@@ -112,7 +114,8 @@ def measure(method: MethodSpec, config: Any, sizes: Sizes, place: Place, meter: 
         with journal.phase("adapt"):
             model = plugin.adapt(base, plugin.configure(**method.fields))
         _train(plugin, model, sizes, journal)
-        written = _generate(model, sizes, journal)
+        with keeping(model, plugin):
+            written = _generate(model, sizes, journal)
         events, _ = read_new(Path(folder) / "events", 0)
     times = [event.time for event in events if event.loss is not None]
     peaks = {PHASES[name]: peak for name, peak in journal.peak_memory.items() if name in PHASES}
@@ -134,7 +137,8 @@ def _train(method: Method, model: Any, sizes: Sizes, journal: Journal) -> None:
     training = Training(rows[VALIDATION_ROWS:], rows[:VALIDATION_ROWS], RECIPE, 0, pad=0)
     with journal.phase("train"), determinism.strict():
         selection = method.layer_selection({})
-        fit(model, training, journal, extras(method, selection, model, training, seed=0))
+        added = extras(method, selection, model, training, seed=0)
+        fit(model, training, journal, added, partial(keeping, model, method))
 
 
 def _generate(model: Any, sizes: Sizes, journal: Journal) -> int:

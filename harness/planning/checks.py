@@ -52,6 +52,8 @@ def _check_tasks(
     if tasks.settings:
         extractor = tasks.settings.protocol.extractor
         faults.each(lambda name: _has_extractor(name, extractor), tasks.tests)
+        if tasks.settings.batches.merge:
+            faults.each(lambda method: _can_be_merged(method, request.quantize), tasks.methods)
         prompts.check(tasks.settings.protocol, tasks.train, places, request, faults)
     if request.train_data and tasks.train:
         train, path = tasks.train, request.train_data
@@ -104,6 +106,21 @@ def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
         raise UserError(
             f"{method.spec.label} does not take --quantize {quantize}{only}: the conformance "
             "checks over weights in this format have not passed."
+        )
+
+
+def _can_be_merged(method: ResolvedMethod, quantize: Quantization | None) -> None:
+    """Refuse to merge what cannot be merged; a method without an adapter has nothing to merge."""
+    plugin = plugins.method(method.spec.name)
+    if plugin.trains and not plugin.mergeable:
+        known = [name for name in plugins.names("methods") if plugins.method(name).mergeable]
+        raise UserError(
+            f"{method.spec.label} cannot be merged, so it does not take generate.merge=true.\n"
+            f"  Methods that can: {', '.join(known)}"
+        )
+    if plugin.trains and quantize:
+        raise UserError(
+            f"generate.merge=true merges into no weights of --quantize {quantize}: leave one out."
         )
 
 

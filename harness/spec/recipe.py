@@ -78,11 +78,14 @@ class BatchPlan(Value):
             long answer does not hold up its batch. Slots have no rounds.
         slots: Whether an answer that has ended leaves its slot to the next prompt at once. Beams,
             and models that cannot do so, decode in rounds all the same.
+        merge: Whether answers and likelihoods are those of weights into which the adapter is merged
+            and rounded. Over float32 weights that is done anyway, and rounds nothing.
     """
 
     batch_size: int = Field(32, ge=1)
     round_tokens: int = Field(64, ge=1)
     slots: bool = later(False)
+    merge: bool = later(False)
 
 
 USUAL_BATCHES = BatchPlan.model_validate({"slots": True})

@@ -1,6 +1,8 @@
 """The stages of a run, each skipped where its files are there from an earlier attempt."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import size
+from methods.tuners.kept import keeping
+from methods.tuners.room import Room
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
@@ -102,9 +106,10 @@ class Stages:
             self.train(self.model, tokenizer)
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
-        self.answer(answering)
-        for name in self.spec.tests:
-            self.weigh(name, answering)
+        with self.evaluating(rounding=self.spec.generate.merge):
+            self.answer(answering)
+            for name in self.spec.tests:
+                self.weigh(name, answering)
         with self.journal.phase("score"):
             judged = score(self.folder, self.spec)
         weights = self.folder.adapter / "adapter_model.safetensors"
@@ -134,7 +139,7 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
-            trained = fit(model, training, self.journal, added)
+            trained = fit(model, training, self.journal, added, self.evaluating)
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -182,6 +187,18 @@ class Stages:
             ),
             counts,
         )
+
+    @contextmanager
+    def evaluating(self, *, rounding: bool = False) -> Iterator[None]:
+        """Keep for the block what depends on parameters alone, in half of the free memory.
+
+        The other half is for activations and caches.
+        """
+        room = Room(device.free_memory() // 2)
+        with keeping(self.model, self.method, rounding=rounding, room=room):
+            yield
+        if room.short:
+            self.journal.write(recomputed=True)
 
     def answer(self, answering: Answering) -> None:
         """Generate the answers of the benchmarks that have none."""

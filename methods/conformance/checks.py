@@ -18,6 +18,7 @@ from peft import PeftModel
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from methods.conformance.kept import KEPT_CHECKS
 from methods.conformance.packed import packed, rounded
 from methods.conformance.packing import packed_equals_padded
 from methods.conformance.probes import (
@@ -255,6 +256,7 @@ CHECKS: tuple[Check, ...] = (
     two_adapters_do_not_mix,
     gradient_checkpointing_changes_nothing,
     trains_over_a_base_in_bfloat16,
+    *KEPT_CHECKS,
 )
 
 WITHOUT_TRAINING: tuple[Check, ...] = (

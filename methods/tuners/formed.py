@@ -9,6 +9,7 @@ from torch.autograd import Function
 from torch.nn.functional import linear
 
 from methods.tuners.autocast import without_autocast
+from methods.tuners.room import Room
 
 Form = Callable[..., Tensor]
 """Makes a tensor of others; whatever else decides, such as a scale, is bound by `partial`."""
@@ -17,26 +18,29 @@ Form = Callable[..., Tensor]
 class Formed(nn.Module):
     """Forms a layer's tensor of its parameters.
 
-    Where no gradient is recorded, as in decoding, it is formed once and kept until one of the
-    tensors that it is made of changes, or training goes on. It is neither saved nor copied with the
-    layer. A change through `.data`, which leaves no trace, is only seen where the storage is a new
-    one.
+    In an evaluation (`tuners/kept.py`) it is formed once and kept to the end, if there is room.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: tuple[Any, Tensor] | None = None
+        self._room: Room | None = None
+        self._kept: dict[tuple[int, ...], Tensor] = {}
+
+    def keep_in(self, room: Room | None) -> None:
+        """Keep what is formed from now on, or with None drop it and keep nothing."""
+        self._room, self._kept = room, {}
 
     def forward(self, form: Form, *parts: Tensor) -> Tensor:
-        """Return form(*parts)."""
-        if self.training or torch.is_grad_enabled():
-            self._kept = None
+        """Return form(*parts), where `parts` are parameters or buffers themselves."""
+        if self._room is None or torch.is_grad_enabled():
             return form(*parts)
-        state = [(id(part), part._version, part.data_ptr(), part.dtype) for part in parts]
-        now = getattr(form, "args", ()), state
-        if self._kept is None or self._kept[0] != now:
-            self._kept = now, form(*parts)
-        return self._kept[1]
+        key = tuple(map(id, parts))
+        if key not in self._kept:
+            made = form(*parts)
+            if not self._room.takes(made.nbytes):
+                return made
+            self._kept[key] = made
+        return self._kept[key]
 
     def product(self, x: Tensor, form: Form, *parts: Tensor, bias: Tensor | None = None) -> Tensor:
         """Multiply x (..., in) by the weight (out, in) that is formed, in the weight's precision.
@@ -50,19 +54,10 @@ class Formed(nn.Module):
             bias: Added to the product, (out,), frozen; None for none.
         """
         if torch.is_grad_enabled():
-            self._kept = None
             y: Tensor = Product.apply(x, form, bias, *parts)  # type: ignore[no-untyped-call]
             return y
         weight = self(form, *parts)
         return linear(x.to(weight.dtype), weight, bias)
-
-    def train(self, mode: bool = True) -> "Formed":
-        """Drop what is kept where training goes on."""
-        self._kept = None if mode else self._kept
-        return super().train(mode)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None}
 
 
 class Product(Function):

@@ -126,6 +126,8 @@ class Event(FileValue):
     """Tokens trained on so far, padding excluded."""
     lr: float | None = None
     """The learning rate of the next step."""
+    recomputed: bool | None = None
+    """True where memory was short of what an evaluation keeps, so that its passes computed it."""
 
 
 class TrainRecord(FileValue):

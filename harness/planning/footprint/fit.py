@@ -31,7 +31,9 @@ def fitted(
 
 def _fitted(run: PlannedRun, texts: Texts, cards: Sequence[Card]) -> PlannedRun:
     need = need_of(run, texts)
-    fits = need is None or not cards or any(card.holds(need.peak) for card in cards)
+    if need and cards and not _fits(need, cards):
+        need = need_of(run, texts, keeps=False)
+    fits = need is None or not cards or _fits(need, cards)
     # A backbone that is spread over cards is not for one of them to hold.
     if fits or run.memory.device_map:
         return run.model_copy(update={"need": need})
@@ -40,6 +42,10 @@ def _fitted(run: PlannedRun, texts: Texts, cards: Sequence[Card]) -> PlannedRun:
         return _fitted(run.model_copy(update={"memory": memory}), texts, cards)
     assert need
     raise UserError(_refusal(run, need, max(cards, key=lambda card: card.memory)))
+
+
+def _fits(need: Need, cards: Sequence[Card]) -> bool:
+    return any(card.holds(need.peak) for card in cards)
 
 
 def _refusal(run: PlannedRun, need: Need, card: Card) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
@@ -36,11 +36,17 @@ def longest(train: Sequence[Row], tests: Sequence[Row], protocol: Protocol) -> T
     )
 
 
-def need_of(run: PlannedRun, texts: Texts) -> Need | None:
-    """Work out what a run needs; None if its method computes on numbers, which are not there."""
+def need_of(run: PlannedRun, texts: Texts, *, keeps: bool = True) -> Need | None:
+    """Work out what a run needs; None if its method computes on numbers, which are not there.
+
+    Args:
+        run: What was planned.
+        texts: The longest ones of its group.
+        keeps: Whether its evaluations keep what depends on parameters alone.
+    """
     method = run.spec.method
     fields = json.dumps(method.fields, sort_keys=True)
-    return _need(method.name, fields, run.located, setting(run, texts))
+    return _need(method.name, fields, run.located, replace(setting(run, texts), keeps=keeps))
 
 
 @cache
@@ -70,6 +76,7 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
         validated=(max(1, min(VALIDATION_ROWS, VALIDATION_TOKENS // tokens)), tokens),
         decoded=(spec.generate.batch_size * protocol.beams, asked),
         quantize=spec.quantize,
+        merge=spec.generate.merge,
     )
 
 

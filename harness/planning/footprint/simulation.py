@@ -4,7 +4,7 @@ A model of two layers and one of three give what a layer adds; all others add th
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,8 @@ from harness.planning.footprint.speed import Work
 from harness.spec.spec import MethodSpec, Quantization
 from methods.contract import Method
 from methods.training.hooks import TrainingAhead
+from methods.tuners.kept import keeping
+from methods.tuners.room import Room
 
 FEW, FIRST, PASSES = 2, 1, 2
 STORED: Mapping[Quantization, float] = {"nf4": 0.516, "int8": 1.0}
@@ -40,6 +42,8 @@ class Setting:
         validated: Rows and tokens of a validation batch.
         decoded: Rows of a batch for generation, and tokens of its longest row at the end.
         quantize: How the frozen weights of linear layers are stored.
+        merge: Whether the adapter is merged for generation into weights of any precision.
+        keeps: Whether evaluations keep what depends on parameters alone.
     """
 
     weights: torch.dtype
@@ -49,6 +53,8 @@ class Setting:
     validated: tuple[int, int]
     decoded: tuple[int, int]
     quantize: Quantization | None = None
+    merge: bool = False
+    keeps: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,8 +114,11 @@ def _measured(method: MethodSpec, config: Any, setting: Setting) -> Measured:
     held = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in _held(adapted)}
     frozen = sum(held.values()) - sum(p.nbytes for p in trained)
     trains = _training(plugin, adapted, setting) if trained else Meter([])
-    validates = _evaluation(adapted, *setting.validated)
-    generates = _evaluation(adapted, *setting.decoded, use_cache=True, logits_to_keep=1)
+    room = Room() if setting.keeps else Room(free=0)
+    validating = keeping(adapted, plugin, room=room)
+    generating = keeping(adapted, plugin, rounding=setting.merge, room=room)
+    validates = _evaluation(adapted, validating, *setting.validated)
+    generates = _evaluation(adapted, generating, *setting.decoded, use_cache=True, logits_to_keep=1)
     return Measured(
         frozen=frozen - _spared(adapted, setting.quantize),
         trained=sum(p.nbytes for p in trained),
@@ -162,9 +171,14 @@ def _training(method: Method, model: Any, setting: Setting) -> Meter:
 
 
 @torch.no_grad()
-def _evaluation(model: Any, rows: int, tokens: int, **options: Any) -> Meter:
-    model.train().eval()  # drops what an earlier evaluation kept
-    return _metered(model, lambda: _logits(model, rows, tokens, **options))
+def _evaluation(
+    model: Any, block: AbstractContextManager[None], rows: int, tokens: int, **options: Any
+) -> Meter:
+    def evaluate() -> None:
+        with block:
+            _logits(model, rows, tokens, **options)
+
+    return _metered(model.eval(), evaluate)
 
 
 def _metered(model: nn.Module, work: Callable[[], Any]) -> Meter:

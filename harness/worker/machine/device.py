@@ -1,13 +1,18 @@
-"""The device of a run: whether it is the planned one, and the most memory that it held."""
+"""The device of a run: whether it is the planned one, what is free on it, and what it held."""
 
 import os
+import re
 import resource
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 
 from harness.spec.planned import PlannedRun
+
+MEMORY = Path("/proc/meminfo")
+"""Where Linux says how much memory is free."""
 
 
 def require(planned: PlannedRun) -> None:
@@ -24,6 +29,18 @@ def require(planned: PlannedRun) -> None:
             ". Look with nvidia-smi whether the card is there and has that number, then run the "
             "command again."
         )
+
+
+def free_memory() -> int:
+    """Give the bytes that are free: of the GPU, or of the machine where there is none.
+
+    Where the system does not say it, there is no end to them.
+    """
+    if torch.cuda.is_available():
+        free, _ = torch.cuda.mem_get_info()
+        return int(free) + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    told = re.search(r"MemAvailable:\s+(\d+) kB", MEMORY.read_text() if MEMORY.exists() else "")
+    return int(told[1]) * 1024 if told else sys.maxsize
 
 
 def meter() -> dict[str, int]:

@@ -1,6 +1,6 @@
 """The training loop: the only one, for every method and both engines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -34,9 +34,20 @@ class Trained:
 
 
 def fit(
-    model: PeftModel, training: Training, journal: Journal, extras: Extras = NO_EXTRAS
+    model: PeftModel,
+    training: Training,
+    journal: Journal,
+    extras: Extras = NO_EXTRAS,
+    evaluating: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Trained:
     """Train the adapter of `model` and leave it at the state of lowest validation loss.
+
+    Args:
+        model: An adapted model.
+        training: What it is trained on, and how.
+        journal: Gets losses and phases.
+        extras: What the method adds.
+        evaluating: Makes the block in which a validation computes.
 
     Raises:
         DivergedError: A loss is NaN or infinite; the model is left as it is then.
@@ -59,7 +70,7 @@ def fit(
             losses.add(found, step=step, of=training.steps, tokens=tokens, lr=_rate(schedule))
             if step in validation_steps:
                 losses.read()
-                with journal.phase("validate"):
+                with journal.phase("validate"), evaluating():
                     value = validation_loss(wrapped, training)
                 journal.write(step=step, validation_loss=value)
                 require_finite(step, validation_loss=value)

@@ -1,6 +1,5 @@
-"""What is formed of parameters: equal to what PEFT computes, and kept only while it is true."""
+"""What is formed of parameters: equal to what PEFT computes, and kept for an evaluation."""
 
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -23,8 +22,9 @@ from methods.conformance.probes import (
     prompts,
     randomise,
 )
-from methods.shira import SparseLinear
 from methods.tuners.formed import Formed
+from methods.tuners.kept import keeping
+from methods.tuners.room import Room
 
 IDS = prompts(2, 7)
 PATCHED: dict[str, tuple[Any, str, Any]] = {
@@ -89,41 +89,43 @@ class Square(nn.Module):
 ONE = torch.ones(1, 1)
 
 
-def evaluated() -> Square:
-    square = Square().eval()
-    with torch.inference_mode():
-        square(ONE)
-        square(ONE)
-    return square
-
-
-def test_in_evaluation_it_is_formed_once_and_again_when_a_part_has_changed() -> None:
-    square = evaluated()
+@torch.no_grad()
+def test_in_an_evaluation_it_is_formed_once_and_after_it_in_each_pass() -> None:
+    square = Square()
+    square.formed.keep_in(Room())
+    assert [square(ONE).item() for _ in range(3)] == [9, 9, 9]
     assert square.taken == 1
-    with torch.no_grad():
-        square.number.fill_(5.0)
-        assert square(ONE).item() == 25
-        square.number.data = torch.tensor([[2.0]])
-        assert square(ONE).item() == 4
-        square.load_state_dict({"number": torch.tensor([[7.0]])})
-        assert square(ONE).item() == 49
+    square.formed.keep_in(None)
+    square.number.fill_(5.0)
+    assert [square(ONE).item() for _ in range(2)] == [25, 25]
+    assert square.taken == 3
 
 
-def test_what_is_kept_is_dropped_when_training_goes_on_and_is_not_copied_or_saved() -> None:
-    square = evaluated()
-    assert square.formed._kept
-    assert not deepcopy(square).formed._kept
-    assert list(square.state_dict()) == ["number"]
-    square.train()
-    assert not square.formed._kept
+@torch.no_grad()
+def test_each_set_of_parts_is_formed_by_itself() -> None:
+    formed, room = Formed(), Room()
+    one, two = torch.tensor([3.0]), torch.tensor([4.0])
+    formed.keep_in(room)
+    assert [formed(torch.square, part).item() for part in (one, two, one)] == [9, 16, 9]
+    assert room.kept == 8
+
+
+@torch.no_grad()
+def test_what_does_not_fit_is_formed_in_each_pass() -> None:
+    square, room = Square(), Room(free=3)
+    square.formed.keep_in(room)
+    assert [square(ONE).item() for _ in range(2)] == [9, 9]
+    assert square.taken == 2
+    assert room.short
 
 
 def test_while_gradients_are_recorded_nothing_is_kept() -> None:
-    square = evaluated()
-    square(ONE).backward()
+    square = Square()
+    square.formed.keep_in(Room())
+    for _ in range(2):
+        square(ONE).backward()
     assert square.number.grad is not None
-    assert square.number.grad.item() == 6
-    assert not square.formed._kept
+    assert square.number.grad.item() == 12
 
 
 def test_a_frozen_part_gets_no_gradient_and_the_input_gets_one() -> None:
@@ -136,20 +138,14 @@ def test_a_frozen_part_gets_no_gradient_and_the_input_gets_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["boft", "dora", "fourierft", "shira", "smoa"])
-def test_decoding_after_another_step_uses_the_new_parameters(name: str) -> None:
-    model = adapted(name, torch.float32)
-    with torch.inference_mode():
-        before = model(input_ids=IDS).logits
-    randomise(model, seed=6)
-    fresh = deepcopy(model)
-    assert_same(logits(model, IDS), logits(fresh, IDS))
-    assert not torch.equal(logits(model, IDS), before)
-
-
-def test_decoding_after_another_scale_uses_it() -> None:
-    model = adapted("shira", torch.float32)
-    before = logits(model, IDS)
-    for layer in model.modules():
-        if isinstance(layer, SparseLinear):
-            layer.set_scale("default", 0.5)
-    assert not torch.equal(logits(model, IDS), before)
+def test_over_bfloat16_an_evaluation_keeps_what_is_formed_and_the_next_one_forms_it_anew(
+    name: str,
+) -> None:
+    model, method, room = adapted(name, torch.bfloat16), plugins.method(name), Room()
+    for seed in (6, 7):
+        plain = logits(model, IDS)
+        with keeping(model, method, room=room):
+            for _ in range(2):
+                assert_same(logits(model, IDS), plain)
+        randomise(model, seed)
+    assert room.kept > 0

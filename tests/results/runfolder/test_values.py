@@ -39,6 +39,7 @@ JSON = st.recursive(
 )
 FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
+    bool | None: st.none() | st.booleans(),
     int: st.integers(),
     int | None: st.none() | st.integers(),
     float: NUMBER,

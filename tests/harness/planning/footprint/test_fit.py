@@ -31,6 +31,14 @@ def needs() -> tuple[int, int]:
     return on.need.peak, off.need.peak
 
 
+@pytest.fixture(scope="module")
+def least(needs: tuple[int, int]) -> int:
+    """Find the peak with checkpointing, and with nothing kept for an evaluation."""
+    (run,) = plan(ON, [card(needs[0] - 1)])
+    assert run.need
+    return run.need.peak
+
+
 def test_checkpointing_is_turned_on_only_where_a_run_fits_only_so(needs: tuple[int, int]) -> None:
     on, off = needs
     assert on < off
@@ -54,14 +62,25 @@ def test_checkpointing_is_turned_on_only_where_a_run_fits_only_so(needs: tuple[i
     ],
 )
 def test_what_fits_on_no_gpu_is_refused_with_what_would_help(
-    asked: Request, phase: str, helps: str, needs: tuple[int, int]
+    asked: Request, phase: str, helps: str, least: int
 ) -> None:
     with pytest.raises(UserError) as error:
-        plan(asked, [card(0), card(needs[0] - 1)])
+        plan(asked, [card(0), card(least - 1)])
     message = str(error.value)
     assert message.startswith(f"lora on tiny: {phase} takes about ")
     assert "MiB, which no GPU here has; the largest is NVIDIA Tiny (590.3 MiB)." in message
     assert message.endswith(f"What may help: {helps}, a larger GPU.")
+
+
+def test_a_run_fits_where_there_is_no_room_for_what_an_evaluation_keeps(
+    needs: tuple[int, int],
+) -> None:
+    (kept,), (recomputed,) = (plan(ON, [card(size)]) for size in (needs[0], needs[0] - 1))
+    assert kept.need
+    assert recomputed.need
+    assert recomputed.need.training == kept.need.training
+    assert recomputed.need.peak < needs[0] == kept.need.peak == kept.need.validation
+    assert recomputed.spec == kept.spec
 
 
 def test_one_fault_is_told_for_all_seeds(needs: tuple[int, int]) -> None:
