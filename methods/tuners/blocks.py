@@ -64,8 +64,8 @@ class ModulatedProduct(Function):
             for x_k, y_k, (A, B, M) in zip(xs, ys, triples, strict=True):  # noqa: N806
                 if ctx.needs_input_grad[0]:
                     of_x.append(y_k @ modulated(A, B, M, ctx.scale))
-                of_factor = (y_k.T @ x_k).mul_(M).mul_(ctx.scale)
-                of_parts += [B.T @ of_factor, of_factor @ A.T, None]
+                of_product = (y_k.T @ x_k).mul_(M)
+                of_parts += [ctx.scale * B.T @ of_product, of_product @ (ctx.scale * A.T), None]
         to_x = torch.cat(of_x, dim=1).index_select(1, orders.columns_back) if of_x else None
         return to_x, None, None, *of_parts
 
