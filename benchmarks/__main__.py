@@ -20,6 +20,7 @@ from benchmarks import (
     reading,
     static_build,
     statistics,
+    steps,
     store,
 )
 from benchmarks.gpu import command
@@ -30,6 +31,7 @@ PARTS = {
     "memory": memory.report,
     "cascade": cascade.report,
     "decoding": decoding.report,
+    "steps": steps.report,
     "main-job": main_job.report,
     "reading": reading.report,
     "store": store.report,
