@@ -8,6 +8,7 @@ from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.ratios import device, ratios
 from harness import plugins
+from methods.training.hooks import StepHooks, TrainingAhead
 
 Shape = dict[str, int]
 """The sizes of a Llama model."""
@@ -62,15 +63,19 @@ def _report_precision() -> None:
 def training_step(
     name: str, shape: Shape = SHAPE, dtype: torch.dtype = USUAL, **fields: Any
 ) -> Callable[[], object]:
-    """Return forward pass, backward pass and AdamW step of a method."""
+    """Return forward pass, backward pass, the method's hook after it and AdamW step."""
+    method = plugins.method(name)
     model = _adapted(name, shape, dtype, fields).train()
     adamw = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)
     ids = torch.randint(shape["vocab_size"], (ROWS, TOKENS), device=device())
-    auxiliary = plugins.method(name).auxiliary_loss
+    auxiliary = method.auxiliary_loss
+    ahead = TrainingAhead(steps=1000, warmup_steps=0, seed=0)
+    hooks = method.hooks(model, ahead) if method.hooks else StepHooks()
 
     def step() -> None:
         loss = model(input_ids=ids, labels=ids).loss
         (loss + auxiliary(model) if auxiliary else loss).backward()
+        hooks.after_backward(1)
         adamw.step()
         adamw.zero_grad()
 

@@ -5,8 +5,8 @@ from benchmarks.ratios import ratios
 
 ROUNDS = 7
 TARGETS = {
-    512: {"cascade": 1.6, "loca": 1.4},
-    2048: {"cascade": 1.6, "loca": 1.4},
+    width: {"cascade": 1.6, "loca": 1.4, "smoa": 1.3, "riemoe_lora": 1.1, "hycam": 1.1}
+    for width in (512, 2048)
 }
 """The most that a training step may take, LoRA's being 1, by width and method."""
 

@@ -52,8 +52,9 @@ def _drop(x: Tensor, at: Tensor, p: float) -> Tensor:
 def places(x: Tensor, p: float) -> Tensor:
     """Draw the places of the entries of x that drop out, each with probability p.
 
-    From one to the next it is a geometric distance. As many are drawn as are enough but once in
-    10^20 passes. On a GPU, where their number would be waited for, a mask over all entries.
+    On a CPU as indices: the distance from one to the next has a geometric distribution. Those drawn
+    are too few less often than once in 10^20 passes. On a GPU as a mask over all entries, since
+    their number would have to be waited for.
     """
     n = x.numel()
     if x.device.type != "cpu":
