@@ -26,6 +26,7 @@ from benchmarks import (
     starting,
     static_build,
     statistics,
+    steps,
     store,
 )
 from benchmarks.gpu import command
@@ -37,6 +38,7 @@ PARTS = {
     "kept": kept.report,
     "cascade": cascade.report,
     "decoding": decoding.report,
+    "steps": steps.report,
     "main-job": main_job.report,
     "overhead": overhead.report,
     "packing": packing.report,

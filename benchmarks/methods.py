@@ -8,10 +8,14 @@ from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.ratios import device, ratios
 from harness import plugins
+from methods.training.hooks import StepHooks, TrainingAhead
+
+Shape = dict[str, int]
+"""The sizes of a Llama model."""
 
 # The layers of Llama-3.2-3B, of which two are enough for a ratio, and a small vocabulary, since
 # the output embedding costs every method the same.
-SHAPE = {
+SHAPE: Shape = {
     "hidden_size": 3072,
     "intermediate_size": 8192,
     "num_hidden_layers": 2,
@@ -44,10 +48,10 @@ def _report_precision() -> None:
     print("\nDyPAM over bfloat16, relative to `modulate_in` = backbone:\n")
     kinds = ("backbone", "float32")
     steps = ratios(
-        {kind: training_step("dypam", HALF, modulate_in=kind) for kind in kinds}, kinds[0], 9
+        {kind: training_step("dypam", dtype=HALF, modulate_in=kind) for kind in kinds}, kinds[0], 9
     )
     tokens = ratios(
-        {kind: decoded_token("dypam", HALF, modulate_in=kind) for kind in kinds}, kinds[0], 31
+        {kind: decoded_token("dypam", dtype=HALF, modulate_in=kind) for kind in kinds}, kinds[0], 31
     )
     print(
         "| modulate_in | training step | one token decoded with the cache |\n| :--- | ---: | ---: |"
@@ -56,26 +60,34 @@ def _report_precision() -> None:
         print(f"| {kind} | {steps[kind]} | {tokens[kind]} |")
 
 
-def training_step(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Callable[[], object]:
-    """Return forward pass, backward pass and AdamW step of a method."""
-    model = _adapted(name, dtype, fields).train()
+def training_step(
+    name: str, shape: Shape = SHAPE, dtype: torch.dtype = USUAL, **fields: Any
+) -> Callable[[], object]:
+    """Return forward pass, backward pass, the method's hook after it and AdamW step."""
+    method = plugins.method(name)
+    model = _adapted(name, shape, dtype, fields).train()
     adamw = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)
-    ids = torch.randint(SHAPE["vocab_size"], (ROWS, TOKENS), device=device())
-    auxiliary = plugins.method(name).auxiliary_loss
+    ids = torch.randint(shape["vocab_size"], (ROWS, TOKENS), device=device())
+    auxiliary = method.auxiliary_loss
+    ahead = TrainingAhead(steps=1000, warmup_steps=0, seed=0)
+    hooks = method.hooks(model, ahead) if method.hooks else StepHooks()
 
     def step() -> None:
         loss = model(input_ids=ids, labels=ids).loss
         (loss + auxiliary(model) if auxiliary else loss).backward()
+        hooks.after_backward(1)
         adamw.step()
         adamw.zero_grad()
 
     return step
 
 
-def decoded_token(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Callable[[], object]:
-    """Return the forward pass of one token after a cached context."""
-    model = _adapted(name, dtype, fields).eval()
-    ids = torch.randint(SHAPE["vocab_size"], (1, CONTEXT), device=device())
+def decoded_token(
+    name: str, shape: Shape = SHAPE, dtype: torch.dtype = USUAL, rows: int = 1, **fields: Any
+) -> Callable[[], object]:
+    """Return the forward pass of one token in each of some rows after a cached context."""
+    model = _adapted(name, shape, dtype, fields).eval()
+    ids = torch.randint(shape["vocab_size"], (rows, CONTEXT), device=device())
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
         model(input_ids=ids, past_key_values=cache)
@@ -88,9 +100,9 @@ def decoded_token(name: str, dtype: torch.dtype = USUAL, **fields: Any) -> Calla
     return decode
 
 
-def _adapted(name: str, dtype: torch.dtype, fields: dict[str, Any]) -> Any:
+def _adapted(name: str, shape: Shape, dtype: torch.dtype, fields: dict[str, Any]) -> Any:
     torch.manual_seed(0)
-    model: Any = LlamaForCausalLM(LlamaConfig(**SHAPE))
+    model: Any = LlamaForCausalLM(LlamaConfig(**shape))
     method = plugins.method(name)
     adapted = method.adapt(model.to(device(), dtype), method.configure(**fields))
     with torch.no_grad():

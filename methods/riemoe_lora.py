@@ -52,13 +52,16 @@ from typing import Any
 import torch
 from peft import PeftModel
 from torch import Tensor, nn
+from torch.autograd import Function
 from torch.nn import functional
 from transformers import PreTrainedModel
 
 from methods.contract import Method
 from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.adapter import Adapter
+from methods.tuners.autocast import without_autocast
 from methods.tuners.config import NativeConfig, require
+from methods.tuners.dropout import Dropout
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
@@ -122,17 +125,17 @@ class RieMoELoRA(Adapter):
         self.A = nn.Parameter(start)
         self.B = nn.Parameter(torch.zeros(out, config.experts, config.r))
         self.gate = nn.Linear(size, config.experts, bias=False)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to the weighted sum of the experts (..., out)."""
-        g = self.weights(x).unsqueeze(-1)
+        g = self.weights(x)
         h = functional.linear(self.dropout(x), self.A.flatten(0, 1)).unflatten(-1, self.A.shape[:2])
         scale = self.config.alpha / self.config.r
         if not (self.config.gate_rescaling and torch.is_grad_enabled()):
-            return scale * _mix(g * h, self.B)
-        s = g.detach().sqrt()
-        return scale * (_mix(s * h, self.B) + _mix((g - s) * h.detach(), self.B.detach()))
+            return scale * _mix(g, h, self.B)
+        y: Tensor = Rescaled.apply(g, h, self.B)  # type: ignore[no-untyped-call]
+        return scale * y
 
     def weights(self, x: Tensor) -> Tensor:
         """Weigh the experts (..., E) for each token of (..., in)."""
@@ -144,24 +147,49 @@ class RieMoELoRA(Adapter):
         """Precondition the gradients of A and B, if there are any."""
         if self.A.grad is None or self.B.grad is None:
             return  # as in a vision tower that is fed text only
-        of_a = _solve(self.B.detach().permute(1, 2, 0), self.A.grad)
-        of_b = _solve(self.A.detach(), self.B.grad.permute(1, 2, 0))
-        self.A.grad.copy_(of_a)
-        self.B.grad.copy_(of_b.permute(2, 0, 1))
+        A, B = self.A.detach(), self.B.detach().transpose(0, 1)  # noqa: N806 (the paper's symbols)
+        of_a, of_b = _inverses(torch.stack([_gram(B.mT), _gram(A)]))
+        self.A.grad.copy_(of_a @ self.A.grad.to(of_a.dtype))
+        self.B.grad.transpose(0, 1).copy_(self.B.grad.transpose(0, 1).to(of_b.dtype) @ of_b)
 
 
-def _mix(h: Tensor, B: Tensor) -> Tensor:  # noqa: N803 (the paper's symbol)
-    """Map weighted features (..., E, r) to the sum of what the experts make of them (..., out)."""
-    return functional.linear(h.flatten(-2), B.flatten(1))
+def _mix(g: Tensor, h: Tensor, B: Tensor) -> Tensor:  # noqa: N803 (the paper's symbol)
+    """Map features (..., E, r), weighted by (..., E), to the sum of the experts (..., out)."""
+    return functional.linear((g.unsqueeze(-1) * h).flatten(-2), B.flatten(1))
 
 
-def _solve(factor: Tensor, gradient: Tensor) -> Tensor:
-    """Return (F F^T + 1e-6 I)^-1 G of each expert, or G where that fails; both are (E, r, size)."""
-    precise = torch.promote_types(factor.dtype, torch.float32)
-    F, G = factor.to(precise), gradient.to(precise)  # noqa: N806 (matrices)
-    identity = torch.eye(F.shape[1], dtype=precise, device=F.device)
-    solved, failed = torch.linalg.solve_ex(F @ F.mT + DAMPING * identity, G)
-    return torch.where(failed.bool()[:, None, None], G, solved)
+class Rescaled(Function):
+    """The sum of the experts, whose gradient is weighted by sqrt(g) but for that of g itself."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Tensor, h: Tensor, B: Tensor) -> Tensor:  # noqa: N803
+        """Return sum_e g_e B_e h_e."""
+        ctx.save_for_backward(g, h, B)
+        return _mix(g, h, B)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the gradients of g, h and B."""
+        g, h, B = ctx.saved_tensors  # noqa: N806
+        s = g.sqrt().unsqueeze(-1)
+        with without_autocast(h):
+            y = gradients[0].to(B.dtype)
+            z = (y @ B.flatten(1)).unflatten(-1, B.shape[1:])
+            of_b = y.reshape(-1, len(B)).T @ (s * h).to(B.dtype).reshape(-1, B[0].numel())
+        return (z * h).sum(-1).to(g.dtype), (s * z).to(h.dtype), of_b.view_as(B)
+
+
+def _gram(F: Tensor) -> Tensor:  # noqa: N803 (a matrix)
+    """Return F F^T + 1e-6 I of each expert, (E, r, r), in float32 or better; F is (E, r, size)."""
+    F = F.to(torch.promote_types(F.dtype, torch.float32))  # noqa: N806
+    return F @ F.mT + DAMPING * torch.eye(F.shape[1], dtype=F.dtype, device=F.device)
+
+
+def _inverses(systems: Tensor) -> Tensor:
+    """Invert matrices (..., r, r), or leave a gradient as it is where that fails."""
+    inverse, failed = torch.linalg.inv_ex(systems)
+    one = torch.eye(systems.shape[-1], dtype=systems.dtype, device=systems.device)
+    return torch.where(failed.bool()[..., None, None], one, inverse)
 
 
 class RieMoELoRAModel(LinearTuner):

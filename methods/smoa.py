@@ -40,6 +40,7 @@ test models, with uneven splits.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -48,7 +49,9 @@ from transformers import PreTrainedModel
 
 from methods.contract import Method
 from methods.tuners.adapter import Adapter
+from methods.tuners.blocks import ModulatedProduct, Orders, modulated, product
 from methods.tuners.config import NativeConfig, require
+from methods.tuners.dropout import Dropout
 from methods.tuners.formed import Formed
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
@@ -143,16 +146,10 @@ class Block(nn.Module):
         nn.init.kaiming_uniform_(self.A, a=5**0.5)
         self.formed = Formed()
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Map (tokens, columns) to (tokens, rows) by (alpha / r) dM."""
-        return self.formed.product(x, self._update, self.A, self.B, self.M)
-
     def update(self) -> Tensor:
-        """Return (alpha / r) dM, (rows, columns)."""
-        return self._update(self.A, self.B, self.M)
-
-    def _update(self, A: Tensor, B: Tensor, M: Tensor) -> Tensor:  # noqa: N803
-        return (self.scale * B) @ A * M.to(A.dtype)
+        """Return (alpha / r) dM, (rows, columns); in evaluation it is kept."""
+        update: Tensor = self.formed(partial(modulated, scale=self.scale), self.A, self.B, self.M)
+        return update
 
 
 class SMoA(Adapter):
@@ -170,7 +167,7 @@ class SMoA(Adapter):
     def __init__(self, linear: nn.Linear, config: SMoAConfig) -> None:
         super().__init__()
         scale = config.alpha / config.r
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.blocks: Any = nn.ModuleList(Block(*shape, scale) for shape in config.blocks(linear))
         self.frozen = (linear,)  # in a tuple, so that it is no part of the adapter
         for name, size in zip(("row_order", "column_order"), linear.weight.shape, strict=True):
@@ -196,6 +193,10 @@ class SMoA(Adapter):
         weight = self.frozen[0].weight.detach()
         for block, rows, columns in self._places():
             block.register_buffer("M", weight[rows[:, None], columns], persistent=False)
+        # By int64 selecting is ten times as fast.
+        for name, order in (("rows", self.row_order), ("columns", self.column_order)):
+            self.register_buffer(name, order.long(), persistent=False)
+            self.register_buffer(f"{name}_back", order.argsort(), persistent=False)
 
     def _places(self) -> Iterator[tuple[Block, Tensor, Tensor]]:
         """Pair each block with its rows and columns of the weight."""
@@ -215,13 +216,17 @@ class SMoA(Adapter):
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to the update's share of the output, (..., out)."""
         self.take_orders()
-        # From a matrix and by int64, selecting is ten times as fast.
         flat = self.dropout(x).reshape(-1, x.shape[-1])
-        ordered = flat.index_select(1, self.column_order.long())
-        parts = ordered.split([block.A.shape[1] for block in self.blocks], dim=1)
-        y = [block(part) for block, part in zip(self.blocks, parts, strict=True)]
-        back = self.row_order.argsort()
-        return torch.cat(y, dim=1).index_select(1, back).view(*x.shape[:-1], -1)
+        return self._product(flat).view(*x.shape[:-1], -1)
+
+    def _product(self, x: Tensor) -> Tensor:
+        orders = Orders(*(self.get_buffer(name) for name in Orders._fields))
+        if not torch.is_grad_enabled():
+            return product(x, [block.update() for block in self.blocks], orders)
+        parts = (part for block in self.blocks for part in (block.A, block.B, block.M))
+        scale = self.blocks[0].scale
+        y: Tensor = ModulatedProduct.apply(x, scale, orders, *parts)  # type: ignore[no-untyped-call]
+        return y
 
     def weight_update(self) -> Tensor:
         """Return (alpha / r) P_out^T diag(dM_1, ..., dM_K) P_in, (out, in)."""
