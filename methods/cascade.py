@@ -475,6 +475,7 @@ method = Method(
     parameters=parameters,
     mergeable=False,
     quantized=("nf4", "int8"),
+    by_token=lambda config: config.pooling == "token",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
     variants={

@@ -18,6 +18,7 @@ from peft import PeftModel
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from methods.conformance.branches import branches_do_not_mix
 from methods.conformance.packed import packed, rounded
 from methods.conformance.probes import (
     PADDING,
@@ -247,6 +248,7 @@ CHECKS: tuple[Check, ...] = (
     cached_equals_uncached,
     padding_changes_nothing,
     batch_size_changes_nothing,
+    branches_do_not_mix,
     every_parameter_gets_a_gradient,
     the_base_stays_frozen,
     counts_by_the_formula,
@@ -262,6 +264,7 @@ WITHOUT_TRAINING: tuple[Check, ...] = (
     cached_equals_uncached,
     padding_changes_nothing,
     batch_size_changes_nothing,
+    branches_do_not_mix,
 )
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from harness.worker.decoding.decode import Answer
-from harness.worker.decoding.slots import Read, kinds, read_prompts
+from harness.worker.decoding.slots import Read, kinds, read_prompts, refusal
 
 Tokens = tuple[int, ...]
 
@@ -62,6 +62,11 @@ class Branches:
         return seen
 
 
+def fit(model: Any) -> bool:
+    """Say whether a model takes branches: it reads prompts as for slots, and masks as given."""
+    return refusal(model) is None and bool(model.is_backend_compatible())
+
+
 @torch.inference_mode()
 def read_and_score(
     model: Any,
@@ -73,7 +78,7 @@ def read_and_score(
     """Score the options of each prompt, in the order of `prompts`; see `log_likelihoods`.
 
     Args:
-        model: A causal language model for which `slots.refusal` gives no reason.
+        model: A causal language model that branches `fit`.
         prompts: Token ids.
         options: Token ids of the options of each prompt.
         pad: A token in the place of none, hidden by masks.
@@ -98,7 +103,7 @@ def log_likelihoods(
     """Score the options of prompts that were just read; what was read stays as it is.
 
     Args:
-        model: A causal language model for which `slots.refusal` gives no reason.
+        model: A causal language model that branches `fit`.
         read: The prompts.
         options: Token ids of the options of each prompt, in the order of `read`.
         pad: A token in the place of none, which no other token sees.
