@@ -142,6 +142,11 @@ class CascadeConfig(NativeConfig):
     seed: int = 0
     target_modules: set[str] | str = "all-linear"
 
+    @property
+    def by_whole_sequences(self) -> bool:
+        """Whether a token's weights depend on all tokens of the pass."""
+        return self.pooling == "sequence"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.experts:

@@ -11,7 +11,7 @@ from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.spec.planned import Memory
 from harness.spec.protocol import Protocol
-from harness.spec.recipe import BatchPlan, Recipe
+from harness.spec.recipe import USUAL_BATCHES, BatchPlan, Recipe
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -74,7 +74,8 @@ def make_settings(assignments: Iterable[tuple[str, Any]], protocol: str, group: 
     values = _by_section(assignments, faults)
     train = {"patience": patience, **values["train"]}
     recipe = faults.of(lambda: _made("--set train", Recipe, train))
-    batches = faults.of(lambda: _made("--set generate", BatchPlan, values["generate"]))
+    generate = {**USUAL_BATCHES.model_dump(), **values["generate"]}
+    batches = faults.of(lambda: _made("--set generate", BatchPlan, generate))
     memory = faults.of(lambda: _made("--set memory", Memory, values["memory"]))
     resolved = faults.of(
         lambda: _validated(

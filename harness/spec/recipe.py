@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.spec.value import Value
+from harness.spec.value import Value, later
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
@@ -65,10 +65,17 @@ class BatchPlan(Value):
     """How prompts are batched for generation: in bfloat16 it moves scores.
 
     Attributes:
-        batch_size: Prompts per batch, longest first.
+        batch_size: Prompts per batch, longest first; or the number of slots.
         round_tokens: After so many new tokens the unfinished prompts form new batches, so that one
-            long answer does not hold up its batch.
+            long answer does not hold up its batch. Slots have no rounds.
+        slots: Whether an answer that has ended leaves its slot to the next prompt at once. Beams,
+            and models that cannot do so, decode in rounds all the same.
     """
 
     batch_size: int = Field(32, ge=1)
     round_tokens: int = Field(64, ge=1)
+    slots: bool = later(False)
+
+
+USUAL_BATCHES = BatchPlan.model_validate({"slots": True})
+"""The batch plan of runs that are planned today."""

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from harness.spec.protocol import Protocol
-from harness.spec.recipe import SHARED, BatchPlan, Recipe
+from harness.spec.recipe import SHARED, USUAL_BATCHES, BatchPlan, Recipe
 from harness.spec.value import Value, later
 from tasks.contract import Kind
 
@@ -116,13 +116,13 @@ class Spec(Value):
 
     @property
     def conditions(self) -> dict[str, dict[str, Any]]:
-        """Name the fields of recipe and batch plan that are not the default, for titles.
+        """Name the fields of recipe and batch plan that are not the usual ones, for titles.
 
         The id of the protocol names its own.
         """
         parts: dict[str, tuple[Value, Value]] = {
             "recipe": (self.train, Recipe.model_validate({})),
-            "batches": (self.generate, BatchPlan.model_validate({})),
+            "batches": (self.generate, USUAL_BATCHES),
         }
         found = {part: own.differing(usual) for part, (own, usual) in parts.items()}
         return {part: fields for part, fields in found.items() if fields}

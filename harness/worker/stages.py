@@ -102,8 +102,9 @@ class Stages:
             self.train(self.model, tokenizer)
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
+        self.answer(answering)
         for name in self.spec.tests:
-            self.evaluate(name, answering)
+            self.weigh(name, answering)
         with self.journal.phase("score"):
             judged = score(self.folder, self.spec)
         weights = self.folder.adapter / "adapter_model.safetensors"
@@ -182,13 +183,22 @@ class Stages:
             counts,
         )
 
-    def evaluate(self, name: str, answering: Answering) -> None:
-        """Generate the answers of a benchmark, and take its likelihoods."""
-        benchmark, tested = plugins.benchmark(name), self.rows.tests[name]
-        if not self.folder.has_generations(name):
-            with self.journal.phase("generate", benchmark=name):
-                generations = answering.generations(name, tested, self.rows.train)
+    def answer(self, answering: Answering) -> None:
+        """Generate the answers of the benchmarks that have none."""
+        asked = {
+            name: self.rows.tests[name]
+            for name in self.spec.tests
+            if not self.folder.has_generations(name)
+        }
+        if not asked:
+            return
+        with self.journal.phase("generate", benchmark=next(iter(asked))):
+            for name, generations in answering.generations(asked, self.rows.train):
                 self.folder.write_generations(name, generations)
+
+    def weigh(self, name: str, answering: Answering) -> None:
+        """Take the likelihoods of a benchmark that has options or references."""
+        benchmark, tested = plugins.benchmark(name), self.rows.tests[name]
         weighed = bool(benchmark.options) or not benchmark.extractors
         if weighed and not self.folder.has_likelihoods(name):
             with self.journal.phase("likelihood", benchmark=name):

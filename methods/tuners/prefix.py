@@ -110,11 +110,15 @@ def carry(cache: Any, rows: Sequence[tuple[Any, int]]) -> None:
         cache: With its rows in place.
         rows: For each of them the cache that it comes from, and its row there.
     """
-    sums = [(getattr(source, "prefix", (None, {}))[1], row) for source, row in rows]
-    carried = {
-        layer: tuple(
-            torch.cat([kept[layer][part][row : row + 1] for kept, row in sums]) for part in (0, 1)
-        )
-        for layer in sums[0][0]
-    }
+    kept: list[dict[nn.Module, SumAndCount]] = [
+        getattr(source, "prefix", (None, {}))[1] for source, _ in rows
+    ]
+    places = [row for _, row in rows]
+    carried = {layer: _joined([one[layer] for one in kept], places) for layer in kept[0]}
     cache.prefix = (cache.layers[0].keys, carried)
+
+
+def _joined(kept: Sequence[SumAndCount], places: Sequence[int]) -> SumAndCount:
+    sums = [one[0][place : place + 1] for one, place in zip(kept, places, strict=True)]
+    counts = [one[1][place : place + 1] for one, place in zip(kept, places, strict=True)]
+    return torch.cat(sums), torch.cat(counts)

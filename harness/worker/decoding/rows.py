@@ -50,18 +50,19 @@ class Layer(DynamicLayer):
     """
 
     def __init__(self, like: Any, span: Span, window: int | None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.lazy_initialization(like.keys, like.values)
         self.span, self.window = span, window
-        self.tensors = [like.keys[:0, :, :0], like.values[:0, :, :0]]
+        self.tensors: list[Tensor] = [like.keys[:0, :, :0], like.values[:0, :, :0]]
 
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
         """Write keys and values of one token of each row; return those that it sees."""
-        self.keys = self._written(self.tensors[0], key_states)
-        self.values = self._written(self.tensors[1], value_states)
-        return self.keys, self.values
+        keys = self._written(self.tensors[0], key_states)
+        values = self._written(self.tensors[1], value_states)
+        self.keys, self.values = keys, values
+        return keys, values
 
     def get_seq_length(self) -> int:
         """Return the number of columns in use."""
@@ -71,10 +72,10 @@ class Layer(DynamicLayer):
         """Move the rows to new tensors, where they end in column `stop`."""
         width = min(stop, self.span.stop)
         for place, old in enumerate(self.tensors):
+            # Zeros, since what is masked is multiplied by 0, which makes no 0 of a NaN.
             new = old.new_zeros(slots, old.shape[1], stop + SPARE, old.shape[3])
-            new[: len(old), :, stop - width : stop] = old[
-                :, :, self.span.stop - width : self.span.stop
-            ]
+            kept = old[:, :, self.span.stop - width : self.span.stop]
+            new[: len(old), :, stop - width : stop] = kept
             self.tensors[place] = new
 
     def take(self, place: int, source: Source, layer: Any) -> None:
@@ -105,44 +106,22 @@ class Rows(Cache):
 
     def __init__(self, like: DynamicCache, windows: Sequence[int | None], slots: int) -> None:
         self.span, self.slots = Span(), slots
-        super().__init__(
-            layers=[
-                Layer(layer, self.span, window)
-                for layer, window in zip(like.layers, windows, strict=True)
-            ]
-        )
-        keys: Any = like.layers[0].keys
-        self._hidden = keys.new_zeros(0, 1, 1, 0)
+        self.levels = [
+            Layer(layer, self.span, window)
+            for layer, window in zip(like.layers, windows, strict=True)
+        ]
+        super().__init__(layers=list(self.levels))
+        self._hidden = self.levels[0].tensors[0].new_zeros(0, 1, 1, 0)
         self._starts: list[int] = []
-
-    def mask(self, window: int | None) -> Tensor:
-        """Return what is added to the attention of the next token: (rows, 1, 1, columns)."""
-        first = self.span.first(window)
-        return self._hidden.narrow(3, first, self.span.stop + 1 - first)
 
     def lengths(self) -> list[int]:
         """Count the tokens of each row."""
         return [self.span.stop - start for start in self._starts]
 
-    def arrange(self, rows: Sequence[int | Source]) -> None:
-        """Keep rows, move them, take up others.
-
-        Args:
-            rows: What comes to each place: a row of here that stands there or further below, or a
-                row of another cache.
-        """
-        before = self.lengths()
-        lengths = [row.length if isinstance(row, Source) else before[row] for row in rows]
-        if max(lengths) > self.span.stop or self.span.stop + 1 > self._hidden.shape[3]:
-            self._move(max(lengths))
-        for place, row in enumerate(rows):
-            self._fill(place, row)
-        prefix.carry(
-            self, [(row.cache, row.row) if isinstance(row, Source) else (self, row) for row in rows]
-        )
-        self._starts = [self.span.stop - length for length in lengths]
-        self.span.rows, self.span.start = len(rows), min(self._starts)
-        self._hide()
+    def mask(self, window: int | None) -> Tensor:
+        """Return what is added to the attention of the next token: (rows, 1, 1, columns)."""
+        first = self.span.first(window)
+        return self._hidden.narrow(3, first, self.span.stop + 1 - first)
 
     def advance(self) -> None:
         """Count the column that all layers have written; make room for the next."""
@@ -150,21 +129,37 @@ class Rows(Cache):
         if self.span.stop == self._hidden.shape[3]:
             self.arrange(range(self.span.rows))
 
-    def _move(self, stop: int) -> None:
-        for layer in self.layers:
-            layer.move(self.slots, stop)
-        self.span.stop = stop
+    def arrange(self, rows: Sequence[int | Source]) -> None:
+        """Keep rows, move them up, take up others.
+
+        Args:
+            rows: What comes to each place: a row of here, from there or from further below, or a
+                row of another cache.
+        """
+        before = self.lengths()
+        lengths = [row.length if isinstance(row, Source) else before[row] for row in rows]
+        if max(lengths) > self.span.stop or self.span.stop >= self._hidden.shape[3]:
+            for level in self.levels:
+                level.move(self.slots, max(lengths))
+            self.span.stop = max(lengths)
+        for place, row in enumerate(rows):
+            self._fill(place, row)
+        sources = [(row.cache, row.row) if isinstance(row, Source) else (self, row) for row in rows]
+        prefix.carry(self, sources)
+        self._starts = [self.span.stop - length for length in lengths]
+        self.span.rows, self.span.start = len(rows), min(self._starts)
+        self._hide()
 
     def _fill(self, place: int, row: int | Source) -> None:
         if isinstance(row, Source):
-            for layer, given in zip(self.layers, row.cache.layers, strict=True):
-                layer.take(place, row, given)
+            for level, given in zip(self.levels, row.cache.layers, strict=True):
+                level.take(place, row, given)
         elif row != place:
-            for layer in self.layers:
-                layer.shift(place, row)
+            for level in self.levels:
+                level.shift(place, row)
 
     def _hide(self) -> None:
-        keys = self.layers[0].tensors[0]
+        keys = self.levels[0].tensors[0]
         columns = torch.arange(keys.shape[2], device=keys.device)
         starts = torch.tensor(self._starts, device=keys.device)
         hidden = (columns < starts[:, None]).to(keys.dtype) * torch.finfo(keys.dtype).min

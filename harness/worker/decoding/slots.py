@@ -7,7 +7,7 @@ pass, before there are slots for all of them, so that no slot waits.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -45,6 +45,52 @@ class Read:
     def sources(self) -> list[Source]:
         """Say where each prompt is in the cache."""
         return [Source(self.cache, row, length) for row, length in enumerate(self.lengths)]
+
+
+FOLLOWED = {
+    "_from_model_config",
+    "bos_token_id",
+    "cache_implementation",
+    "do_sample",
+    "eos_token_id",
+    "max_length",
+    "max_new_tokens",
+    "min_p",
+    "pad_token_id",
+    "temperature",
+    "top_k",
+    "top_p",
+    "transformers_version",
+    "typical_p",
+    "use_cache",
+}
+"""Settings of a model's own generation that decoding by slots follows, or that greedy decoding does
+not ask for."""
+
+
+def refusal(model: Any) -> str | None:
+    """Say why the answers of a model cannot be written by slots; None where they can."""
+    config = model.config.get_text_config(decoder=True)
+    layers = {type(layer) for layer in DynamicCache(config=config).layers}
+    adapters = list(getattr(model, "peft_config", {}).values())
+    written = model.generation_config.to_diff_dict()
+    others = sorted(name for name, value in written.items() if value and name not in FOLLOWED)
+    attention = config._attn_implementation
+    if not layers <= {DynamicLayer, DynamicSlidingWindowLayer} or _in_chunks(config):
+        return "its layers keep something else than the keys and values of the last tokens"
+    if any(adapter.is_prompt_learning for adapter in adapters):
+        return "its adapter writes tokens of its own before the prompt"
+    if any(getattr(adapter, "by_whole_sequences", False) for adapter in adapters):
+        return "its adapter computes with all tokens of a pass at once"
+    if others:
+        return f"its generation_config sets {', '.join(others)}"
+    if attention not in {"sdpa", "eager"}:
+        return f"its attention is {attention}, which takes no mask of each row"
+    return None
+
+
+def _in_chunks(config: Any) -> bool:
+    return getattr(config, "attention_chunk_size", None) is not None
 
 
 @torch.inference_mode()
@@ -108,13 +154,14 @@ class _Writing:
         if not entering and len(staying) == len(self.answers):
             return
         count = len(staying) + len(entering)
-        pairs = [(self.answers[row], row) for row in staying]
-        in_place = {row: (answer, row) for answer, row in pairs if row < count}
-        others = iter([*pairs[len(in_place) :], *entering])
-        placed = [in_place.get(place) or next(others) for place in range(count)]
-        self.answers = [answer for answer, _ in placed]
-        if placed:
-            self._take([row for _, row in placed])
+        found: dict[int | Source, Answer] = {row: self.answers[row] for row in staying}
+        found |= {source: answer for answer, source in entering}
+        in_place = {row for row in staying if row < count}
+        others = iter([row for row in found if row not in in_place])
+        rows = [place if place in in_place else next(others) for place in range(count)]
+        self.answers = [found[row] for row in rows]
+        if rows:
+            self._take(rows)
 
     def _take(self, rows: Sequence[int | Source]) -> None:
         if self.rows is None:
@@ -165,8 +212,7 @@ def kinds(model: Any) -> list[tuple[str, int | None]]:
 def read_prompts(model: Any, answers: Sequence[Answer], pad: int) -> Iterator[Read]:
     """Read the prompts of a list, longest first."""
     longest_first = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
-    # The last token of a prompt is left, since its logits are needed.
-    shared = commonprefix([answer.prompt for answer in answers])[: len(longest_first[-1].prompt) - 1]
+    shared = _shared([answer.prompt for answer in answers])
     start = DynamicCache()
     if shared:
         ids = torch.tensor([shared], device=model.device)
@@ -174,6 +220,13 @@ def read_prompts(model: Any, answers: Sequence[Answer], pad: int) -> Iterator[Re
     for first in range(0, len(answers), TOGETHER):
         batch = longest_first[first : first + TOGETHER]
         yield _read_on(model, batch, start, len(shared), pad)
+
+
+def _shared(prompts: Sequence[list[int]]) -> list[int]:
+    """Return what all prompts begin with, short of the last token of each."""
+    first, last = min(prompts), max(prompts)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return [token for token, _ in same][: min(map(len, prompts)) - 1]
 
 
 def _read_on(
@@ -200,18 +253,14 @@ def _read_on(
 
 def _copies(start: DynamicCache, rows: int) -> DynamicCache:
     """Copy what one sequence has read for several rows."""
-    states = [(layer.keys, layer.values) for layer in start.layers]
-    if not states:
+    if not start.layers:
         return DynamicCache()
-    cache = DynamicCache([tuple(one.expand(rows, -1, -1, -1) for one in pair) for pair in states])
+    layers: list[Any] = list(start.layers)
+    cache = DynamicCache(
+        [
+            (layer.keys.expand(rows, -1, -1, -1), layer.values.expand(rows, -1, -1, -1))
+            for layer in layers
+        ]
+    )
     prefix.carry(cache, [(start, 0)] * rows)
     return cache
-
-
-def refusal(model: Any) -> str | None:
-    """Say why answers of a model cannot be written by slots; None where they can."""
-    config = model.config.get_text_config(decoder=True)
-    layers = {type(layer) for layer in DynamicCache(config=config).layers}
-    if not layers <= {DynamicLayer, DynamicSlidingWindowLayer} or getattr(config, "attention_chunk_size", None):
-        return "its layers do not keep the keys and values of the last tokens alone"
-    return None

@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 from harness.cli import app
 from harness.commands.doctor import examine, written
 from harness.errors import UserError
+from harness.worker.decoding.conformance import slots_change_no_token
 from methods.conformance.checks import CHECKS
+
+EVERY = [check.__name__ for check in (*CHECKS, slots_change_no_token)]
 
 # Rank-1 LoRA on the queries, with two mistakes: the formula counts rank 2, and it says to start
 # away from the base.
@@ -41,7 +44,7 @@ def test_a_file_of_a_third_party_is_examined_and_its_mistakes_are_found(tmp_path
     path.write_text(FAULTY)
     findings = list(examine(str(path)))
     faults = {finding.check: finding.fault for finding in findings if finding.fault}
-    assert [finding.check for finding in findings] == [check.__name__ for check in CHECKS]
+    assert [finding.check for finding in findings] == EVERY
     assert set(faults) == {"counts_by_the_formula", "starts_as_the_base"}
     # tiny: five layers of 128 x 128 queries.
     said = faults["counts_by_the_formula"]
@@ -106,5 +109,5 @@ def test_the_json_of_the_doctor_has_every_finding(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["doctor", str(path), "--json"])
     assert done.exit_code == 1
     findings = json.loads(done.stdout)
-    assert [finding["check"] for finding in findings] == [check.__name__ for check in CHECKS]
+    assert [finding["check"] for finding in findings] == EVERY
     assert sum(bool(finding["fault"]) for finding in findings) == 2
