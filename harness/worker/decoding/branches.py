@@ -3,8 +3,8 @@
 The options of a prompt are branches of one sequence. What several of them begin with is in it once,
 and no last token is in it: it is scored, and nothing follows.
 
-    ... The answer is?  the  correct  answer  is  t  ru        | e      "the correct answer is true"
-                                                  f  al        | se     "the correct answer is false"
+    prompt   the  correct  answer  is   t  ru   | e      "the correct answer is true"
+                                        f  al   | se     "the correct answer is false"
 
 A mask lets each token see its prompt and its own branch, and positions go on from the end of the
 prompt. So a prompt is read once, and the output layer runs only where an option is scored.
@@ -63,81 +63,75 @@ class Branches:
 
 
 def fit(model: Any) -> bool:
-    """Say whether a model takes branches: it reads prompts as for slots, and masks as given."""
+    """Say whether a model takes branches: it reads as for slots, and takes masks as given."""
     return refusal(model) is None and bool(model.is_backend_compatible())
 
 
 @torch.inference_mode()
 def read_and_score(
-    model: Any,
-    prompts: Sequence[list[int]],
-    options: Sequence[Sequence[Sequence[int]]],
-    pad: int,
-    progress: Callable[[int, int], None],
-) -> list[list[float]]:
-    """Score the options of each prompt, in the order of `prompts`; see `log_likelihoods`.
+    model: Any, answers: Sequence[Answer], pad: int, progress: Callable[[int, int], None]
+) -> None:
+    """Score the options of each answer, without writing it.
 
     Args:
         model: A causal language model that branches `fit`.
-        prompts: Token ids.
-        options: Token ids of the options of each prompt.
+        answers: With their prompts and options.
         pad: A token in the place of none, hidden by masks.
         progress: Called after each pass with prompts done and prompts in all.
     """
     model.eval()
-    answers = [Answer(prompt, limit=0) for prompt in prompts]
-    offered = dict(zip(map(id, answers), options, strict=True))
-    found: dict[int, list[float]] = {}
+    done = 0
     for read in read_prompts(model, answers, pad):
-        places = [id(answer) for answer in read.answers]
-        scores = log_likelihoods(model, read, [offered[place] for place in places], pad)
-        found |= dict(zip(places, scores, strict=True))
-        progress(len(found), len(answers))
-    return [found[id(answer)] for answer in answers]
+        score(model, read, pad)
+        done += len(read.answers)
+        progress(done, len(answers))
 
 
 @torch.inference_mode()
-def log_likelihoods(
-    model: Any, read: Read, options: Sequence[Sequence[Sequence[int]]], pad: int
-) -> list[list[float]]:
-    """Score the options of prompts that were just read; what was read stays as it is.
+def score(model: Any, read: Read, pad: int) -> None:
+    """Score the options at the end of prompts that were just read, as prompt and option in one.
+
+    What was read stays as it is.
 
     Args:
         model: A causal language model that branches `fit`.
-        read: The prompts.
-        options: Token ids of the options of each prompt, in the order of `read`.
-        pad: A token in the place of none, which no other token sees.
-
-    Returns:
-        Of each prompt, the log-likelihood of each option in nats, as of prompt and option in one.
+        read: The prompts, whose answers take the scores of their options.
+        pad: A token in the place of none, hidden by masks.
     """
-    trees = [Branches(one) for one in options]
+    if not any(answer.options for answer in read.answers):
+        return
+    branched = [Branches(list(answer.options.values())) for answer in read.answers]
     logits = read.logits[:, None]
-    if any(tree.read for tree in trees):
-        logits = torch.cat([logits, _read_on(model, read, trees, pad)], dim=1)
-    losses = iter(_losses(logits, trees))
-    return [[-sum(next(losses) for _ in option) for option in tree.options] for tree in trees]
+    if any(one.read for one in branched):
+        logits = torch.cat([logits, _read_on(model, read, branched, pad)], dim=1)
+    losses = iter(_losses(logits, branched))
+    for answer in read.answers:
+        answer.scores = {
+            name: -sum(next(losses) for _ in option) for name, option in answer.options.items()
+        }
 
 
-def _losses(logits: Tensor, trees: Sequence[Branches]) -> list[float]:
+def _losses(logits: Tensor, branched: Sequence[Branches]) -> list[float]:
     """Take the losses of all that is scored from logits (prompts, places, vocabulary)."""
-    scored = [(row, *one) for row, tree in enumerate(trees) for one in tree.scored()]
-    rows, places, tokens = torch.tensor(scored, device=logits.device).view(-1, 3).unbind(1)
+    scored = [(row, *one) for row, of in enumerate(branched) for one in of.scored()]
+    rows, places, tokens = (
+        torch.tensor(scored, dtype=torch.long, device=logits.device).view(-1, 3).unbind(1)
+    )
     exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
     losses: list[float] = (exact.logsumexp(-1)[rows, places] - exact[rows, places, tokens]).tolist()
     return losses
 
 
-def _read_on(model: Any, read: Read, trees: Sequence[Branches], pad: int) -> Tensor:
+def _read_on(model: Any, read: Read, branched: Sequence[Branches], pad: int) -> Tensor:
     """Read all branches in one pass: logits (prompts, tokens, vocabulary)."""
-    size, device = max(len(tree.read) for tree in trees), model.device
-    last, length = [[pad] * size for _ in trees], [[1] * size for _ in trees]
-    for row, tree in enumerate(trees):
-        last[row][: len(tree.read)] = [beginning[-1] for beginning in tree.read]
-        length[row][: len(tree.read)] = [len(beginning) for beginning in tree.read]
+    size, device = max(len(one.read) for one in branched), model.device
+    last, length = [[pad] * size for _ in branched], [[1] * size for _ in branched]
+    for row, one in enumerate(branched):
+        last[row][: len(one.read)] = [beginning[-1] for beginning in one.read]
+        length[row][: len(one.read)] = [len(beginning) for beginning in one.read]
     prompts = torch.tensor(read.lengths, device=device)[:, None]
     positions = prompts + torch.tensor(length, device=device) - 1
-    seen = torch.stack([tree.seen(size) for tree in trees]).to(device)
+    seen = torch.stack([one.seen(size) for one in branched]).to(device)
     output = model(
         input_ids=torch.tensor(last, device=device),
         position_ids=positions,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from transformers import FalconConfig, FalconForCausalLM, MptConfig, MptForCausalLM
 
 from harness import plugins
-from harness.worker.decoding.branches import Branches, fit, log_likelihoods, read_and_score
+from harness.worker.decoding.branches import Branches, fit, read_and_score, score
 from harness.worker.decoding.decode import Answer
 from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.decoding.slots import read_prompts
@@ -49,8 +49,17 @@ def alone(model: Any, prompt: list[int], option: Sequence[int]) -> float:
     return float(scored[range(len(option)), list(option)].sum())
 
 
+def offering(prompts: list[list[int]], options: Options) -> list[Answer]:
+    return [
+        Answer(prompt, options={str(place): list(one) for place, one in enumerate(offered)})
+        for prompt, offered in zip(prompts, options, strict=True)
+    ]
+
+
 def scored(model: Any, prompts: list[list[int]], options: Options) -> list[list[float]]:
-    return read_and_score(model, prompts, options, PAD, lambda done, of: None)
+    answers = offering(prompts, options)
+    read_and_score(model, answers, PAD, lambda done, of: None)
+    return [list(answer.scores.values()) for answer in answers]
 
 
 def agrees(model: Any, prompts: list[list[int]], options: Options, within: float) -> None:
@@ -133,11 +142,10 @@ def test_branches_are_scored_as_full_texts_are_in_batches() -> None:
 @torch.inference_mode()
 def test_what_was_read_stays_as_it_is() -> None:
     model = build("gemma3-gqa")
-    answers = [Answer(prompt, 0) for prompt in PROMPTS[:3]]
-    (read,) = read_prompts(model, answers, PAD)
+    (read,) = read_prompts(model, offering(PROMPTS[:3], OPTIONS[:3]), PAD)
     before = copy.deepcopy(read)
-    first = log_likelihoods(model, read, OPTIONS[:3], PAD)
-    assert log_likelihoods(model, read, OPTIONS[:3], PAD) == first
+    score(model, read, PAD)
+    assert torch.equal(read.logits, before.logits)
     for now, then in zip(read.cache.layers, before.cache.layers, strict=True):
         assert torch.equal(now.keys, then.keys)  # type: ignore[arg-type]
         assert torch.equal(now.values, then.values)  # type: ignore[arg-type]
@@ -175,7 +183,9 @@ def mpt() -> Any:
 
 
 @pytest.mark.parametrize("builder", [bloom, falcon, mpt])
-def test_models_that_count_distances_by_columns_take_no_branches(builder: Callable[[], Any]) -> None:
+def test_models_that_count_distances_by_columns_take_no_branches(
+    builder: Callable[[], Any],
+) -> None:
     assert not fit(builder())
 
 
@@ -191,7 +201,6 @@ def test_no_method_keeps_a_model_from_taking_branches(name: str) -> None:
 
 def test_progress_is_told_after_each_pass() -> None:
     said: list[tuple[int, int]] = []
-    read_and_score(
-        build("llama-gqa"), PROMPTS, OPTIONS, PAD, lambda done, of: said.append((done, of))
-    )
+    answers = offering(PROMPTS, OPTIONS)
+    read_and_score(build("llama-gqa"), answers, PAD, lambda done, of: said.append((done, of)))
     assert said == [(10, 11), (11, 11)]
