@@ -11,6 +11,7 @@ import sys
 from benchmarks import (
     cascade,
     counting,
+    decoding,
     extraction,
     leaderboard,
     main_job,
@@ -28,6 +29,7 @@ PARTS = {
     "methods": methods.report,
     "memory": memory.report,
     "cascade": cascade.report,
+    "decoding": decoding.report,
     "main-job": main_job.report,
     "reading": reading.report,
     "store": store.report,

@@ -16,7 +16,7 @@ from harness import plugins
 from harness.protocols import paper
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.spec.planned import PlannedRun
-from harness.spec.recipe import BatchPlan, Recipe
+from harness.spec.recipe import USUAL_BATCHES, Recipe
 from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result, TrainRecord
@@ -50,7 +50,7 @@ def make_spec(**changes: Any) -> Spec:
         "limit": None,
         "train_limit": None,
         "train": Recipe(),
-        "generate": BatchPlan(),
+        "generate": USUAL_BATCHES,
         "protocol": paper.protocol,
         "weights": "float32",
         "adapter": "float32",

@@ -17,12 +17,16 @@ def test_settings_change_recipe_and_batch_plan() -> None:
     settings = ["train.lr=5e-4", "train.engine=deepspeed", "generate.batch_size=8"]
     recipe, batches, protocol = parsed(*settings)
     assert recipe == Recipe(lr=5e-4, engine="deepspeed")
-    assert batches == BatchPlan(batch_size=8)
+    assert batches == BatchPlan(batch_size=8, slots=True)
     assert protocol == paper.protocol
 
 
+def test_slots_can_be_switched_off() -> None:
+    assert parsed("generate.slots=false")[1] == BatchPlan()
+
+
 def test_no_settings_are_the_papers_recipe() -> None:
-    assert parsed() == (Recipe(), BatchPlan(), paper.protocol)
+    assert parsed() == (Recipe(), BatchPlan(slots=True), paper.protocol)
 
 
 def test_an_unknown_setting_gets_the_nearest_and_all_names() -> None:
