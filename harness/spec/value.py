@@ -29,7 +29,9 @@ class Value(BaseModel):
         differ = {
             name for name in type(self).model_fields if getattr(self, name) != getattr(usual, name)
         }
-        return self.model_dump(mode="json", include=differ)
+        written = self.model_dump(mode="json", include=differ)
+        # A field of `later` that means "as before" is not written, but may differ all the same.
+        return {name: written.get(name, getattr(self, name)) for name in sorted(differ)}
 
 
 def later(default: Any, **bounds: Any) -> Any:

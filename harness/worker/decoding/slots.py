@@ -127,9 +127,7 @@ def decode(
         writing.arrange([ready.popleft() for _ in range(min(writing.free, len(ready)))])
         if not writing.answers:
             return
-        for answer, tokens in zip(writing.answers, writing.write(), strict=True):
-            answer.add(tokens, ends)
-        yield from (answer for answer in writing.answers if answer.done)
+        yield from writing.write(ends)
 
 
 class _Writing:
@@ -172,12 +170,18 @@ class _Writing:
         self.next = torch.tensor([answer.tokens[-1:] for answer in self.answers], device=device)
         self.positions = torch.tensor(self.rows.lengths(), device=device)[:, None]
 
-    def write(self) -> list[list[int]]:
-        """Write a token of each answer, or several: (answers, tokens)."""
+    def write(self, ends: Sequence[int]) -> list[Answer]:
+        """Write until answers are done, and return those."""
         left = min(answer.limit - len(answer.tokens) for answer in self.answers)
-        steps = [self._step() for _ in range(min(left, self.at_once))]
-        written: list[list[int]] = torch.cat(steps, dim=1).tolist()
-        return written
+        done: list[Answer] = []
+        while not done:
+            count = min(left, self.at_once)
+            written = torch.cat([self._step() for _ in range(count)], dim=1).tolist()
+            for answer, tokens in zip(self.answers, written, strict=True):
+                answer.add(tokens, ends)
+            left -= count
+            done = [answer for answer in self.answers if answer.done]
+        return done
 
     def _step(self) -> Tensor:
         output = self.model(

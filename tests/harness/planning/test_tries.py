@@ -102,3 +102,5 @@ def test_the_head_names_what_is_not_the_default(asked: Request) -> None:
     }
     (plain,) = plan(asked)
     assert plain.head.conditions == {}
+    (rounds,) = plan(replace(asked, settings=["generate.slots=false"]))
+    assert rounds.head.conditions == {"batches": {"slots": False}}
