@@ -4,6 +4,7 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 `python -m benchmarks methods` measures one part: a key of `PARTS`.
 `python -m benchmarks gpu` is another set, for a machine with a GPU: `make gpu`.
 `python -m benchmarks validity` measures no speed: how often tests are wrong, and intervals right.
+`python -m benchmarks packed-scores FOLDER` neither: whether packed training moves scores.
 """
 
 import sys
@@ -18,7 +19,11 @@ from benchmarks import (
     memory,
     methods,
     options,
+    overhead,
+    packed_scores,
+    packing,
     reading,
+    starting,
     static_build,
     statistics,
     store,
@@ -33,6 +38,8 @@ PARTS = {
     "decoding": decoding.report,
     "options": options.report,
     "main-job": main_job.report,
+    "overhead": overhead.report,
+    "packing": packing.report,
     "reading": reading.report,
     "store": store.report,
     "statistics": statistics.report,
@@ -40,10 +47,13 @@ PARTS = {
     "extraction": extraction.report,
     "leaderboard": leaderboard.report,
     "static-build": static_build.report,
+    "starting": starting.report,
 }
 
 if sys.argv[1:2] == ["gpu"]:
     sys.exit(command.main(sys.argv[2:]))
+if sys.argv[1:2] == ["packed-scores"]:
+    sys.exit(packed_scores.report(*sys.argv[2:]))
 if sys.argv[1:] == ["validity"]:
     sys.exit(page.report())
 for name in sys.argv[1:] or PARTS:

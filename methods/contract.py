@@ -59,6 +59,8 @@ class Method:
         by_token: Whether, by a configuration, what is computed for a token depends on that token
             alone, attention aside, and is the same each time. If not, options are scored as whole
             texts, and not as branches of one sequence.
+        unpacked: Why training cannot put its rows into one sequence, where more than rounding would
+            change: the check `packed_equals_padded` does not hold. Empty where it does.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
             of training that any method can take; None for all layers always.
     """
@@ -78,6 +80,7 @@ class Method:
     zero_safe: bool = True
     quantized: tuple[str, ...] = ()
     by_token: Callable[[Any], bool] = _always
+    unpacked: str = ""
     dls: LayerSelection | None = None
 
     @property

@@ -199,6 +199,7 @@ method = Method(
     parameters=parameters,
     mergeable=False,
     quantized=("nf4", "int8"),
+    unpacked="it balances its ranks over all tokens of a batch, padding included",
     variants={"code": {"signed": True, "stop_gradient": True}},
     hooks=LoadBalance,
 )

@@ -366,6 +366,7 @@ method = Method(
     mergeable=False,
     quantized=("nf4", "int8"),
     by_token=lambda config: not config.noise_at_evaluation,
+    unpacked="its balance loss is over all tokens of a batch, padding included",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
     variants={

@@ -22,6 +22,7 @@ from typing import Any
 from harness import protocols
 from harness.commands import run as command
 from harness.commands import table as stored
+from harness.commands.started import Share, started
 from harness.planning.request import Request
 from harness.plugins.titles import titles
 from harness.spec.spec import Products, Quantization
@@ -146,8 +147,9 @@ def grid(
         quantize=quantize,
         float32_matmul=float32_matmul,
     )
-    share = command.Share(slots, per_gpu)
-    done = command.carry_out(request, str(store), Path(runs), executor, share)
+    share = Share(slots, per_gpu)
+    with started(request, executor, share) as opened:
+        done = command.carry_out(request, str(store), Path(runs), opened, share)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 
 

@@ -1,5 +1,6 @@
 """Commands that make runs, and those that look at them one by one."""
 
+from contextlib import nullcontext
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -99,7 +100,8 @@ def run(
     Runs that are in the store already are not run again. No GPU has run them yet: that path is
     checked by reading, and by bfloat16 on a CPU only.
     """
-    from harness.commands import run as command
+    from harness.commands.started import Share, started
+    from harness.imports import many
     from harness.planning.request import Request
 
     request = Request(
@@ -116,11 +118,14 @@ def run(
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
     )
-    share = command.Share(slots, per_gpu)
-    if dry_run:
-        typer.echo(command.preview(request, store, executor, share))
-    else:
-        raise typer.Exit(command.run(request, store, root, executor, share))
+    share = Share(slots, per_gpu)
+    with nullcontext() if dry_run else started(request, executor, share) as opened:
+        with many():
+            from harness.commands import run as command
+        if opened is None:
+            typer.echo(command.preview(request, store, executor, share))
+        else:
+            raise typer.Exit(command.run(request, store, root, opened, share))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:

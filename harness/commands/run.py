@@ -1,7 +1,7 @@
 """`harness run`: run what is asked for and print the table, or only list it."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 from harness import plugins
 from harness.commands.report import counted
+from harness.commands.started import Opened, Share
 from harness.commands.stored import marked
 from harness.commands.table import compared
 from harness.planning.faults import Faults
@@ -17,7 +18,7 @@ from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.scheduling import progress, schedule
-from harness.scheduling.slots import local_slots, visible_gpus
+from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
 from results.analysis.testing.evidence import Lookup
@@ -28,27 +29,6 @@ from results.reports.costs import size
 from results.store import Reader, Store
 
 INTERRUPTED = 130
-
-
-@dataclass(frozen=True)
-class Share:
-    """How much of this machine runs take.
-
-    Attributes:
-        slots: Runs at a time, at most; by the GPUs or cores if None.
-        per_gpu: Runs at a time on one GPU.
-    """
-
-    slots: int | None = None
-    per_gpu: int = 1
-
-    def cut(self, gpus: int) -> list[str]:
-        """Say so where fewer runs go at a time than were asked for."""
-        most = gpus * self.per_gpu
-        if not gpus or not self.slots or self.slots <= most:
-            return []
-        there = counted(gpus, "GPU", "GPUs")
-        return [f"--slots {self.slots}: {most} at a time, with {there}; see --per-gpu"]
 
 
 @dataclass(frozen=True)
@@ -109,10 +89,10 @@ class Done:
         return compared(found)
 
 
-def run(request: Request, store_place: str, root: Path, executor: str, share: Share) -> int:
+def run(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> int:
     """Run what a request asks for and print the table; return the exit status."""
     try:
-        done = carry_out(request, store_place, root, executor, share)
+        done = carry_out(request, store_place, root, opened, share)
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
@@ -121,21 +101,26 @@ def run(request: Request, store_place: str, root: Path, executor: str, share: Sh
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 
-def carry_out(request: Request, store_place: str, root: Path, executor: str, share: Share) -> Done:
+def carry_out(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> Done:
     """Run what a request asks for, and say what became of it.
+
+    Args:
+        request: What was asked for.
+        store_place: The store that runs are added to.
+        root: The folder of the run folders.
+        opened: Gives the executor, as `started` does; it is left open.
+        share: How much of this machine the runs take.
 
     Raises:
         UserError: With all faults of the request.
     """
     with progress.waiting("planning", progress.console()):
         cards = visible_cards(share.per_gpu)
-        make, planned = _planned(request, executor, cards or None)
-        gpus = visible_gpus()
-    for note in [*_adjustments(planned), *left_out(request), *share.cut(len(gpus))]:
+        executor, planned = _planned(request, opened, cards or None)
+    for note in [*_adjustments(planned), *left_out(request), *share.cut(len(visible_gpus()))]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
-    with make(local_slots(share.slots, gpus, share.per_gpu)) as running:
-        summary = schedule.run(planned, store, root.resolve(), running)
+    summary = schedule.run(planned, store, root.resolve(), executor)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 
@@ -147,7 +132,7 @@ def preview(request: Request, store_place: str, executor: str, share: Share) -> 
         UserError: With all faults of the request, or with the runs that fit on no GPU.
     """
     cards = visible_cards(share.per_gpu)
-    _, planned = _planned(request, executor, cards)
+    _, planned = _planned(request, lambda: plugins.executor(executor), cards)
     known = _stored(store_place) if _exists(store_place) else {}
     lines = [
         f"{run.spec.run_id}  {run.name}{_need(run, cards)}{known.get(run.spec.run_id, '')}"
@@ -170,14 +155,14 @@ def _need(run: PlannedRun, cards: Sequence[Card]) -> str:
 
 
 def _planned(
-    request: Request, executor: str, cards: Sequence[Card] | None
+    request: Request, find: Callable[[], Any], cards: Sequence[Card] | None
 ) -> tuple[Any, list[PlannedRun]]:
-    """Find what builds the executor, and plan the runs."""
+    """Find the executor, or what builds it, and plan the runs."""
     faults = Faults()
-    make = faults.of(lambda: plugins.executor(executor))
+    executor = faults.of(find)
     planned = faults.of(lambda: plan(request, cards)) or []
     faults.raise_if_any()
-    return make, planned
+    return executor, planned
 
 
 def _stored(store_place: str) -> dict[str, str]:

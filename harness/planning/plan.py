@@ -13,11 +13,12 @@ from harness.planning.faults import Faults
 from harness.planning.footprint.cards import Card
 from harness.planning.footprint.fit import fitted
 from harness.planning.footprint.need import Texts, longest
+from harness.planning.footprint.parameters import counting
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
-from harness.planning.resolve import Resolved, ResolvedTasks, resolve
+from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks, resolve
 from harness.planning.source import task_source, texts
-from harness.spec.planned import Located, PlannedRun, PluginFile
+from harness.spec.planned import Located, PlannedRun, PluginFile, Provenance
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Precision, Seeds, Spec
 from tasks.data.sets import DataSet
@@ -34,11 +35,12 @@ def plan(request: Request, cards: Sequence[Card] | None = None) -> list[PlannedR
         UserError: With all faults of the request; then with all runs that do not fit.
     """
     faults = Faults()
-    parsed = parse(request, faults)
-    resolved = resolve(parsed, request, faults)
-    adjustments = check(resolved, request, faults)
-    faults.raise_if_any()
-    runs = expand(parsed, resolved, adjustments, request)
+    with counting():
+        parsed = parse(request, faults)
+        resolved = resolve(parsed, request, faults)
+        adjustments = check(resolved, request, faults)
+        faults.raise_if_any()
+        runs = expand(parsed, resolved, adjustments, request)
     return runs if cards is None else fitted(runs, _texts(resolved.tasks), cards)
 
 
@@ -72,11 +74,15 @@ def _of_group(
     tests = {name: _described(test) for name, test in tasks.tests.items()}
     sources = task_sources(tasks.group, tasks.tests)
     benchmark_files = own_files("tasks", tasks.tests)
+    own = {method.spec.name: own_files("methods", [method.spec.name]) for method in tasks.methods}
+    provenance = [_provenance(method, tasks, request) for method in tasks.methods]
+    methods = list(zip(tasks.methods, provenance, strict=True))
     folds = plugins.group(tasks.group).folds or None
     gpu, runs = torch.cuda.is_available(), {}
     every_fold = [None] if folds is None else range(folds)
-    for seed, fold, place, method in product(seeds, every_fold, places, tasks.methods):
-        if seed != seeds[0] and not plugins.method(method.spec.name).trains:
+    drawn = [Seeds(init=seed, order=seed, split=seed) for seed in seeds]
+    for seed, fold, place, (method, chosen) in product(drawn, every_fold, places, methods):
+        if seed != drawn[0] and not plugins.method(method.spec.name).trains:
             continue
         weights, adapter = _precision(method.recipe, gpu=gpu)
         spec = Spec(
@@ -93,7 +99,7 @@ def _of_group(
             protocol=settings.protocol,
             weights=weights,
             adapter=adapter,
-            seeds=Seeds(init=seed, order=seed, split=seed),
+            seeds=seed,
             task_sources=sources,
             quantize=request.quantize,
             float32_matmul=request.float32_matmul,
@@ -106,17 +112,17 @@ def _of_group(
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
-            provenance=method.provenance.model_copy(
-                update={
-                    "command": request.command,
-                    "titles": own_titles(method.spec.name, tasks.tests),
-                }
-            ),
-            files=(*own_files("methods", [method.spec.name]), *benchmark_files),
+            provenance=chosen,
+            files=(*own[method.spec.name], *benchmark_files),
             gpu=gpu,
             folds=folds,
         )
     return list(runs.values())
+
+
+def _provenance(method: ResolvedMethod, tasks: ResolvedTasks, request: Request) -> Provenance:
+    titles = own_titles(method.spec.name, tasks.tests)
+    return method.provenance.model_copy(update={"command": request.command, "titles": titles})
 
 
 def _texts(every: Iterable[ResolvedTasks]) -> dict[str, Texts]:

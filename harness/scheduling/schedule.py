@@ -48,17 +48,17 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
         executor: Where they run. It is left open.
     """
     todo, summary = [], Summary()
-    finished, diverged = store.finished_ids(), store.diverged_ids()
+    diverged = store.diverged_ids()
+    stored = store.finished_ids() | diverged
     for one in planned:
         folder = RunFolder(root / one.spec.run_id)
-        if one.spec.run_id in finished | diverged or _restored(folder, store):
+        if one.spec.run_id in stored or _restored(folder, store):
             summary.stored += 1
             if one.spec.run_id in diverged or folder.diverged:
                 summary.diverged.append(one.spec.run_id)
         else:
-            folder.create(*one.kept)
-            folder.copy(one.copies)
-            todo.append((folder, one.name))
+            folder.check()
+            todo.append((folder, one))
     if todo:
         _execute(todo, store, executor, summary)
     return summary
@@ -75,14 +75,24 @@ def _restored(folder: RunFolder, store: Store) -> bool:
 
 
 def _execute(
-    todo: Sequence[tuple[RunFolder, str]], store: Store, executor: Executor, summary: Summary
+    todo: Sequence[tuple[RunFolder, PlannedRun]],
+    store: Store,
+    executor: Executor,
+    summary: Summary,
 ) -> None:
+    """Make the folder of each run and submit it; store what ends.
+
+    The first runs start while the folders of the others are made. None of these waits to be made
+    until its run starts: they are how others know what waits.
+    """
     display = Display(len(todo), console())
     with display.shown():
-        for folder, name in todo:
+        for folder, one in todo:
+            folder.create(*one.kept)
+            folder.copy(one.copies)
             job = Job((folder,))
             executor.submit(job)
-            display.expect(folder, name, partial(_running, executor, job))
+            display.expect(folder, one.name, partial(_running, executor, job))
         for outcome in executor.outcomes():
             note = _note(outcome, store, summary)
             display.end(outcome.folder, note, outcome.status)

@@ -3,8 +3,12 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 MOST_CPU_SLOTS = 4
+
+DRIVERS = tuple(map(Path, ("/dev/nvidiactl", "/dev/dxg", "/dev/nvmap", "/dev/kfd")))
+"""What the driver of a GPU offers: NVIDIA's, under WSL, on Tegra; AMD's."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ def local_slots(count: int | None, gpus: Sequence[str], per_gpu: int = 1) -> lis
 
 def visible_gpus() -> list[str]:
     """List the GPUs of this machine that the user lets us see."""
+    if not any(driver.exists() for driver in DRIVERS):
+        return []  # without the second that torch takes
     import torch  # noqa: PLC0415 (start-up time)
 
     if not torch.cuda.is_available():

@@ -18,6 +18,10 @@ FEWEST_TRAINING_ROWS = 10
 VALIDATION_ROWS, VALIDATION_TOKENS = 8, 8192
 """The most rows of a validation batch, and the most tokens of one of several rows, with padding."""
 
+PACKED_TOKENS = 4096
+"""The most tokens of a packed pass of several rows: by default a padded batch has no more either,
+two rows of 2,048."""
+
 
 class Recipe(Value):
     """How a method is trained; by default all methods of a table have the same.
@@ -43,6 +47,9 @@ class Recipe(Value):
         patience: Training ends after this many validations in a row without a lower loss; 0
             for never.
         engine: Plain torch, or DeepSpeed ZeRO-1.
+        packed: Whether the rows of a step are one sequence, or as many as `PACKED_TOKENS` asks for,
+            without padding, instead of padded batches. Losses and gradients are the same up to
+            rounding; dropout draws other numbers.
     """
 
     version: Literal[2] = 2
@@ -59,6 +66,7 @@ class Recipe(Value):
     validations_per_epoch: int = Field(2, ge=1)
     patience: int = Field(0, ge=0)
     engine: Literal["torch", "deepspeed"] = "torch"
+    packed: bool = later(False)
 
 
 class BatchPlan(Value):

@@ -1,12 +1,12 @@
 """Everything that can change a number of a run, as one value whose hash is the run id."""
 
-import json
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import SHARED, USUAL_BATCHES, BatchPlan, Recipe
-from harness.spec.value import Value, later
+from harness.spec.value import Value, canonical, later
 from tasks.contract import Kind
 
 Precision = Literal["float32", "bfloat16"]
@@ -21,6 +21,8 @@ class MethodSpec(Value):
 
     The label is how people call it; it is not part of the run id.
     """
+
+    NAMES: ClassVar = frozenset({"label"})
 
     name: str
     label: str
@@ -42,6 +44,8 @@ class Backbone(Value):
 
 class Data(Value):
     """A data set by content."""
+
+    NAMES: ClassVar = frozenset({"title"})
 
     title: str
     kind: Kind
@@ -96,7 +100,11 @@ class Spec(Value):
     @property
     def run_id(self) -> str:
         """The run's name: the hash of its content. The same spec is never run twice."""
-        return self._hash_without({})
+        return self._id
+
+    @cached_property
+    def _id(self) -> str:
+        return self._hash()
 
     @property
     def setting(self) -> str:
@@ -105,14 +113,13 @@ class Spec(Value):
         That is all but method, backbone, seeds, fold, and the fields of the recipe that a method
         may set for itself.
         """
-        own = {name for name in Recipe.model_fields if name not in SHARED}
-        differs = {"method": True, "backbone": True, "seeds": True, "fold": True, "train": own}
-        return self._hash_without(differs)
+        shared = self.train.model_dump(mode="json", include=set(SHARED))
+        return self._hash("method", "backbone", "seeds", "fold", train=shared)
 
     @property
     def recipe(self) -> str:
         """The hash of the recipe, in which the runs of a table agree without `--own-recipes`."""
-        return _hash(self.train.model_dump(mode="json"))
+        return _hashed(self.train)
 
     @property
     def conditions(self) -> dict[str, dict[str, Any]]:
@@ -130,7 +137,7 @@ class Spec(Value):
     @property
     def series(self) -> str:
         """The hash of all but seeds and fold: runs that agree in it make one table row."""
-        return self._hash_without({"seeds": True, "fold": True})
+        return self._hash("seeds", "fold")
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -153,16 +160,11 @@ class Spec(Value):
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 
-    def _hash_without(self, exclude: dict[str, Any]) -> str:
-        # Names do not change a number.
-        names = {
-            "method": {"label"},
-            "train_data": {"title"},
-            "tests": {name: {"title"} for name in self.tests},
-        }
-        return _hash(self.model_dump(mode="json", exclude=names | exclude))
+    def _hash(self, *left_out: str, **instead: Any) -> str:
+        """Hash its parts, whose canonical forms the specs of a plan share."""
+        names = type(self).model_fields.keys() - {*left_out, *self.unwritten()}
+        return _hashed({name: getattr(self, name) for name in names} | instead)
 
 
-def _hash(value: dict[str, Any]) -> str:
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return sha256(canonical.encode()).hexdigest()[:16]
+def _hashed(part: Any) -> str:
+    return sha256(canonical(part).encode()).hexdigest()[:16]

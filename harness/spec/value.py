@@ -1,6 +1,9 @@
 """Immutable values whose stored form is canonical, so that a hash of it names them."""
 
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -14,15 +17,35 @@ class Value(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    NAMES: ClassVar[frozenset[str]] = frozenset()
+    """Fields by which people call it: they change no number, so no hash takes them."""
+
     @model_serializer(mode="wrap")
     def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = write(self)
+        for name in self.unwritten():
+            written.pop(name, None)
+        return written
+
+    def unwritten(self) -> Iterator[str]:
+        """List the fields made by `later` that have their default."""
         for name, field in type(self).model_fields.items():
             extra = field.json_schema_extra
             added_later = isinstance(extra, dict) and extra.get("later")
             if added_later and getattr(self, name) == field.default:
-                written.pop(name, None)
-        return written
+                yield name
+
+    @cached_property
+    def _canonical(self) -> str:
+        """What a hash takes of it: its stored form without names, as one line of JSON."""
+        return canonical(self.model_dump(mode="json", exclude=set(self.NAMES)))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy the fields, but not what was worked out from them: an update may change it."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in vars(copied).keys() - type(self).model_fields.keys():
+            del vars(copied)[name]
+        return copied
 
     def differing(self, usual: "Value") -> dict[str, Any]:
         """List the fields in which this differs from another value of its class, as JSON values."""
@@ -42,3 +65,16 @@ def later(default: Any, **bounds: Any) -> Any:
         bounds: Passed on to pydantic's `Field`, such as `ge=1`.
     """
     return Field(default, json_schema_extra={"later": True}, **bounds)
+
+
+def canonical(part: Any) -> str:
+    """Write a value or a JSON value as one line of JSON, its keys in order, without spaces."""
+    if isinstance(part, Value):
+        return part._canonical
+    if isinstance(part, dict):
+        items = (f"{WRITER.encode(name)}:{canonical(part[name])}" for name in sorted(part))
+        return f"{{{','.join(items)}}}"
+    return WRITER.encode(part)
+
+
+WRITER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))

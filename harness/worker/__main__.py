@@ -1,8 +1,9 @@
 """`python -P -m harness.worker [FOLDER]`: runs run folders, each in a process of its own.
 
 Given a folder, it runs that one, prints to standard output and ends with its exit status. Without,
-it imports what every run needs, then reads folders from standard input and forks a process for
-each, so that a run starts in well under a second; what the run prints goes to the folder's log.
+it imports what every run needs, then reads folders from standard input. For each it works out what
+a later run may need too (`ahead.py`) and forks a process, so that a run starts in well under a
+second; what the run prints goes to the folder's log.
 For each it answers with one line: the exit status, or minus the signal that ended the run. When
 standard input is closed, since the process that started it is gone, it ends the run at work and
 itself.
@@ -19,8 +20,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
+from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED
-from harness.worker.stages import execute
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
@@ -28,6 +29,8 @@ PR_SET_PDEATHSIG = 1
 
 def run(folder: RunFolder) -> int:
     """Run a folder; note why it failed if it does; return the exit status."""
+    from harness.worker.stages import execute  # noqa: PLC0415 (`run` is asked for after the imports)
+
     started = time.time()
     try:
         execute(folder)
@@ -84,13 +87,20 @@ def _abandoned() -> bool:
 
 def serve() -> None:
     """Run the folders that come in, one a line."""
+    from harness.worker.ahead import prepare  # noqa: PLC0415 (as in `run`)
+
     for line in sys.stdin:
         if _abandoned():
             return
-        print(json.dumps(fork(RunFolder(Path(line.strip())))), flush=True)
+        folder = RunFolder(Path(line.strip()))
+        prepare(folder)
+        print(json.dumps(fork(folder)), flush=True)
 
 
 if __name__ == "__main__":
+    with many():
+        import harness.worker.ahead
+        import harness.worker.stages  # noqa: F401
     if len(sys.argv) > 1:
         sys.exit(run(RunFolder(Path(sys.argv[1]))))
     serve()

@@ -1,25 +1,33 @@
 """Turning rows into tokens, for training and for generation, by one rule."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from harness.spec.protocol import Protocol
+from harness.worker.kept import kept
+from methods.training.packing import inputs
 from tasks.contract import Row
 
 IGNORED = -100
 """The label that the loss leaves out."""
 
+PIECE = 512
+"""Rows that are encoded at a time."""
 
-@dataclass(frozen=True)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
-    """A training row in tokens: prompt, answer, end token."""
+    """A training row in tokens: prompt, answer, end token; encoded rows have ids of four bytes."""
 
-    ids: list[int]
+    ids: Sequence[int]
     prompt_tokens: int
 
     def scored(self, loss: Literal["all", "answer"]) -> int:
@@ -27,6 +35,7 @@ class Example:
         return len(self.ids) - max(1, self.prompt_tokens if loss == "answer" else 0)
 
 
+@kept(24)
 def prompts(
     rows: Sequence[Row],
     tokenizer: PreTrainedTokenizerBase,
@@ -48,7 +57,18 @@ def prompt_ids(
     shots: Sequence[Row] = (),
 ) -> list[list[int]]:
     """Encode the prompts of evaluation."""
-    return _open(prompts(rows, tokenizer, protocol, shots), tokenizer, protocol)
+    return [ids.tolist() for ids in _prompt_ids(rows, tokenizer, protocol, shots)]
+
+
+@kept(24)
+def _prompt_ids(
+    rows: Sequence[Row],
+    tokenizer: PreTrainedTokenizerBase,
+    protocol: Protocol,
+    shots: Sequence[Row],
+) -> "list[array[int]]":
+    texts = prompts(rows, tokenizer, protocol, shots)
+    return [array("i", ids) for few in _pieces(texts) for ids in _open(few, tokenizer, protocol)]
 
 
 def examples(
@@ -66,16 +86,27 @@ def examples(
         max_length: Tokens of a row, its end token included.
     """
     taught = encoded(rows, tokenizer, protocol)
-    kept = [one for one in taught if one.prompt_tokens < max_length]
-    found = [Example(one.ids[:max_length], one.prompt_tokens) for one in kept]
-    cut = sum(len(one.ids) > max_length for one in kept)
-    return found, {"rows": len(found), "cut": cut, "dropped": len(taught) - len(kept)}
+    whole = [one for one in taught if one.prompt_tokens < max_length]
+    found = [_cut(one, max_length) for one in whole]
+    cut = sum(len(one.ids) > max_length for one in whole)
+    return found, {"rows": len(found), "cut": cut, "dropped": len(taught) - len(whole)}
 
 
+def _cut(one: Example, max_length: int) -> Example:
+    return one if len(one.ids) <= max_length else replace(one, ids=one.ids[:max_length])
+
+
+@kept(8)
 def encoded(
     rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
 ) -> list[Example]:
     """Encode rows with their outputs, uncut."""
+    return [one for few in _pieces(rows) for one in _encoded(few, tokenizer, protocol)]
+
+
+def _encoded(
+    rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
+) -> Iterator[Example]:
     pairs = [_taught(row, tokenizer, protocol) for row in rows]
     starts = _open([prompt for prompt, _ in pairs], tokenizer, protocol)
     if protocol.joint:
@@ -86,7 +117,13 @@ def encoded(
         )["input_ids"]
         texts = [[*prompt, *answer] for prompt, answer in zip(starts, answers, strict=True)]
     end = tokenizer.eos_token_id
-    return [Example([*text, end], len(prompt)) for text, prompt in zip(texts, starts, strict=True)]
+    for text, prompt in zip(texts, starts, strict=True):
+        yield Example(array("i", [*text, end]), len(prompt))
+
+
+def _pieces(whole: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Cut what is to be encoded: a token takes 36 bytes until its row is packed into an array."""
+    return (whole[start : start + PIECE] for start in range(0, len(whole), PIECE))
 
 
 def _taught(row: Row, tokenizer: PreTrainedTokenizerBase, protocol: Protocol) -> tuple[str, str]:
@@ -107,13 +144,11 @@ def _rendered(messages: list[dict[str, str]], tokenizer: PreTrainedTokenizerBase
 
 
 def _open(
-    texts: list[str], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
+    texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, protocol: Protocol
 ) -> list[list[int]]:
     """Encode texts with the start token that the tokenizer itself puts, and no end token."""
-    if not texts:
-        return []
     # A chat template writes all special tokens itself.
-    ids: list[list[int]] = tokenizer(texts, add_special_tokens=not protocol.chat)["input_ids"]
+    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=not protocol.chat)["input_ids"]
     if protocol.chat:
         return ids
     end = tokenizer.eos_token_id
@@ -136,6 +171,15 @@ def collate(
         mask[row, :length] = 1
         labels[row, first:length] = ids[row, first:length]
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+
+
+def concatenate(batch: Sequence[Example], loss: Literal["all", "answer"]) -> dict[str, Any]:
+    """Put rows into one sequence, of shape (1, tokens); a row's first token is never predicted."""
+    given = inputs([example.ids for example in batch])
+    firsts = [example.prompt_tokens if loss == "answer" else 1 for example in batch]
+    first = torch.tensor(firsts).clamp(min=1).repeat_interleave(torch.tensor(given["lengths"]))
+    ids = given["input_ids"]
+    return {**given, "labels": ids.where(given["position_ids"] >= first, IGNORED)}
 
 
 def pad_token(tokenizer: PreTrainedTokenizerBase) -> int:

@@ -32,8 +32,8 @@ class Journal:
         self._log.close()
 
     def write(self, **facts: Any) -> None:
-        """Append one event with its time; the facts are fields of `Event`."""
-        self._log.append(Event(time=round(time.time(), 3), **facts))
+        """Append one event; the facts are fields of `Event`, its time is now unless they say."""
+        self._log.append(Event(**{"time": now(), **facts}))
 
     @contextmanager
     def phase(self, name: str, **facts: Any) -> Iterator[None]:
@@ -65,3 +65,8 @@ class Journal:
             if self._outer:
                 kept = self.peak_memory[self._outer[-1]["phase"]]
                 kept[kind] = max(peak, kept.get(kind, 0))
+
+
+def now() -> float:
+    """Return the time of an event."""
+    return round(time.time(), 3)

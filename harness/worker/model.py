@@ -1,5 +1,6 @@
 """Tokenizer, frozen backbone and adapter of a run."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from harness import backbones, plugins
 from harness.backbones.quantized import keep_as_loaded, quantization
 from harness.spec.planned import PlannedRun
+from harness.worker.kept import stamps
 
 
 def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
@@ -18,7 +20,6 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
     On a GPU the weights go straight to it: eight workers need no eight copies in host memory.
     """
     place = backbones.fetch(planned.located)
-    tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     model: Any = AutoModelForCausalLM.from_pretrained(
         place,
         use_safetensors=True,
@@ -26,7 +27,18 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
         **weights(planned),
     )
     keep_as_loaded(model)
-    return tokenizer, model
+    return tokenizer(place), model
+
+
+def tokenizer(place: Path) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of a backbone, or take it as loaded while the folder is unchanged."""
+    return _tokenizer(place, stamps(sorted(place.iterdir())))
+
+
+@lru_cache(4)
+def _tokenizer(place: Path, stamped: tuple[object, ...]) -> PreTrainedTokenizerBase:
+    found: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+    return found
 
 
 def weights(planned: PlannedRun) -> dict[str, Any]:

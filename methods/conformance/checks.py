@@ -20,6 +20,7 @@ from transformers import PreTrainedModel
 
 from methods.conformance.branches import branches_do_not_mix
 from methods.conformance.packed import packed, rounded
+from methods.conformance.packing import packed_equals_padded
 from methods.conformance.probes import (
     PADDING,
     ROUNDING,
@@ -276,7 +277,8 @@ def checks_of(method: Method) -> tuple[Check, ...]:
     """
     if not method.trains:
         return WITHOUT_TRAINING
-    return (*CHECKS, calls_the_frozen_layers) if "int8" in method.quantized else CHECKS
+    found = CHECKS if method.unpacked else (*CHECKS, packed_equals_padded)
+    return (*found, calls_the_frozen_layers) if "int8" in method.quantized else found
 
 
 def _assert_float32(trained: dict[str, torch.nn.Parameter]) -> None:

@@ -68,6 +68,14 @@ class RunFolder:
         self._write_json("places.json", places)
         self._write("run.json", head)
 
+    def check(self) -> None:
+        """Refuse a folder that this version cannot write into.
+
+        Raises:
+            RunFolderError: A newer version began the run.
+        """
+        _ = self.format
+
     def copy(self, originals: Mapping[str, str]) -> None:
         """Copy files of the user's own, given by path, under their names below `files`."""
         for path, name in originals.items():

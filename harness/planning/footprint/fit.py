@@ -44,9 +44,13 @@ def _fitted(run: PlannedRun, texts: Texts, cards: Sequence[Card]) -> PlannedRun:
 
 def _refusal(run: PlannedRun, need: Need, card: Card) -> str:
     """Say what does not fit where, and what would."""
+    recipe = run.spec.train
     helps = {
         "--checkpointing on": not run.checkpoints and need.phase == "training",
-        "--set train.batch_size=1": run.spec.train.batch_size > 1 and need.phase == "training",
+        "--set train.packed=false": recipe.packed and need.phase == "training",
+        "--set train.batch_size=1": recipe.batch_size > 1
+        and not recipe.packed
+        and need.phase == "training",
         "--set protocol.max_length=N": need.phase != "generation",
         "--set generate.batch_size=N": need.phase == "generation",
         "--quantize nf4": run.spec.quantize is None,

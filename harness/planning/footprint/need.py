@@ -11,7 +11,7 @@ from harness.planning.footprint.parameters import config_of
 from harness.planning.footprint.simulation import Measured, Setting, measure
 from harness.spec.planned import Located, Need, PlannedRun
 from harness.spec.protocol import Protocol
-from harness.spec.recipe import VALIDATION_ROWS, VALIDATION_TOKENS
+from harness.spec.recipe import PACKED_TOKENS, VALIDATION_ROWS, VALIDATION_TOKENS
 from harness.spec.spec import MethodSpec
 from tasks.contract import Row
 
@@ -54,14 +54,18 @@ def _need(method: str, fields: str, located: Located, setting: Setting) -> Need 
 
 def setting(run: PlannedRun, texts: Texts) -> Setting:
     """Say how large the batches of a run get at most; no text is encoded for that."""
-    spec, protocol = run.spec, run.spec.protocol
+    spec, protocol, recipe = run.spec, run.spec.protocol, run.spec.train
     positions = int(config_of(run.located).get_text_config().max_position_embeddings)
     tokens = max(1, min(protocol.max_length, positions, texts.taught // CHARACTERS))
+    rows, longest = recipe.batch_size, tokens
+    if recipe.packed:
+        step = recipe.batch_size * recipe.accumulation_steps * tokens
+        rows, longest = 1, max(tokens, min(PACKED_TOKENS, step))
     asked = min(positions, texts.asked // CHARACTERS + protocol.max_new_tokens)
     return Setting(
         weights=getattr(torch, spec.weights),
-        rows=spec.train.batch_size,
-        tokens=tokens,
+        rows=rows,
+        tokens=longest,
         checkpointing=run.checkpoints,
         validated=(max(1, min(VALIDATION_ROWS, VALIDATION_TOKENS // tokens)), tokens),
         decoded=(spec.generate.batch_size * protocol.beams, asked),

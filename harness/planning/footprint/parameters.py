@@ -31,13 +31,22 @@ class Count:
     adjustments: tuple[str, ...] = ()
 
 
+COUNTED: dict[str, Count] = {}
+"""What was counted before, by method and shape of the backbone."""
+
+
 def count(method: MethodSpec, located: Located) -> Count:
-    """Put a method on a backbone on the meta device and count.
+    """Put a method on a backbone on the meta device and count; once for backbones of one shape.
 
     Raises:
         UserError: The method cannot be put on this backbone with these fields.
     """
-    return count_on(method, located.backbone.name, config_of(located))
+    config = config_of(located)
+    shape = {name: value for name, value in config.to_dict().items() if name != "_name_or_path"}
+    key = json.dumps([method.name, method.fields, method.source, shape], default=str)
+    if key not in COUNTED:
+        COUNTED[key] = count_on(method, located.backbone.name, config)
+    return COUNTED[key]
 
 
 def count_on(method: MethodSpec, backbone: str, config: Any) -> Count:

@@ -44,6 +44,9 @@ class Executor(ABC):
     opens the store, and gives a worker no more than the path of a folder, so that workers can run
     on any machine that sees the files.
 
+    **Before the first job.** An executor is made, and may be warmed up, before its caller knows
+    what is to run; it is closed without a job where there is nothing.
+
     **Order.** Jobs start in the order of submission, each on the next free slot. Outcomes come
     as runs end.
 
@@ -67,6 +70,13 @@ class Executor(ABC):
 
     `executors/conformance` holds an executor to this contract.
     """
+
+    def warm(self) -> None:  # noqa: B027 (an executor may have nothing to get ready)
+        """Get ready for a first job, which may never come; no effect unless it is overridden.
+
+        Called before the first `submit`, if at all. What it starts counts among the slots, and
+        `close` ends it.
+        """
 
     @abstractmethod
     def submit(self, job: Job) -> None:

@@ -43,6 +43,13 @@ class LocalExecutor(Executor):
         self._left: dict[Job, int] = {}  # runs that have no outcome yet
         self._unread: deque[Outcome] = deque()
 
+    def warm(self) -> None:
+        """Start the worker of the first slot, which imports while the caller plans.
+
+        One alone: on two cores, a second one would keep both of them from getting ready.
+        """
+        self._idle[0].start()
+
     def submit(self, job: Job) -> None:
         """Put a job behind those that wait; the first ones start a thread each."""
         with self._changed:
@@ -92,6 +99,8 @@ class LocalExecutor(Executor):
             for job in [*self._waiting, *self._running]:
                 self.cancel(job)
             self._changed.notify_all()
+        for worker in self._idle:
+            worker.end()
         for thread in self._threads:
             thread.join()
 

@@ -14,9 +14,9 @@ from harness.worker.decoding import branches, slots
 from harness.worker.decoding.decode import Answer, generate
 from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.journal import Journal
+from harness.worker.rows import in_training
 from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood
 from tasks.contract import Row
-from tasks.data.contamination import contaminated
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,7 @@ class Answering:
                 the prompts; of all others the likelihoods are empty.
         """
         with self.journal.phase("contamination"):
-            trained = [row.question for row in train]
-            known = {
-                name: contaminated(trained, [row.question for row in rows])
-                for name, rows in tests.items()
-            }
+            known = {name: in_training(train, rows) for name, rows in tests.items()}
         joint = self._takes_slots and self._takes_branches
         asked = {
             name: self._asked(name, rows, options=joint and name in weighed)

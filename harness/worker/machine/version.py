@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ def version() -> str:
         return UNKNOWN
 
 
+@cache
 def commit() -> dict[str, Any]:
-    """Give the commit, and whether the files differ from it.
+    """Give the commit, and whether the files differ from it: when this process first asked.
 
     In a checkout git knows. A wheel holds a note of the checkout that it was built of. `dirty` is
     None where nobody knows.

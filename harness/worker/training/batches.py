@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from harness.spec.recipe import Recipe
+from harness.spec.recipe import PACKED_TOKENS, Recipe
 from harness.spec.spec import Precision
 from harness.worker.encode import Example
 
@@ -55,12 +55,28 @@ class Training:
         Epochs are chained, so that a step may span two and no row is left out in between. Within a
         step rows are sorted by length, which changes padding but not the gradient.
         """
-        rng, size = random.Random(f"{self.order_seed}/order"), self.recipe.batch_size
-        rows = self._rows(rng)
+        rows = self._rows(random.Random(f"{self.order_seed}/order"))
         for _ in range(self.steps):
             step = sorted(islice(rows, self.rows_per_step), key=lambda e: len(e.ids))
-            yield [step[start : start + size] for start in range(0, len(step), size)]
+            yield packed(step) if self.recipe.packed else self._padded(step)
+
+    def _padded(self, step: list[Example]) -> list[list[Example]]:
+        size = self.recipe.batch_size
+        return [step[start : start + size] for start in range(0, len(step), size)]
 
     def _rows(self, rng: random.Random) -> Iterator[Example]:
         while True:
             yield from rng.sample(self.train, len(self.train))
+
+
+def packed(step: list[Example]) -> list[list[Example]]:
+    """Divide the rows of a step into as few passes as `PACKED_TOKENS` asks for, in their order."""
+    passes: list[list[Example]] = []
+    room = 0
+    for example in step:
+        if not passes or len(example.ids) > room:
+            passes.append([])
+            room = PACKED_TOKENS
+        passes[-1].append(example)
+        room -= len(example.ids)
+    return passes

@@ -30,6 +30,7 @@ class Engine:
         self, recipe: Recipe, hooks: Sequence[StepHooks], adapter: Precision = "float32"
     ) -> None:
         self.hooks, self.max_grad_norm = hooks, recipe.max_grad_norm
+        self.accumulation_steps = recipe.accumulation_steps
         self.accelerator = _accelerator(recipe, adapter)
         self.parameters: list[nn.Parameter] = []
         self.optimizer: Any = None
@@ -37,29 +38,41 @@ class Engine:
     def prepare(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
         """Hand model and optimizer over; return the model to call from now on."""
         self.parameters = [p for p in model.parameters() if p.requires_grad]
-        wrapped, self.optimizer = self.accelerator.prepare(model, optimizer)
+        wrapped, stepping = self.accelerator.prepare(model, optimizer)
+        # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
+        self.optimizer = stepping if self._sharded else optimizer
         return wrapped
 
-    def backward(self, model: Any, loss: Tensor) -> bool:
-        """Add the gradients of a batch; return whether those of the step are whole now."""
-        whole = bool(self.accelerator.sync_gradients)
-        if self.accelerator.distributed_type == "DEEPSPEED":
+    @property
+    def _sharded(self) -> bool:
+        return bool(self.accelerator.distributed_type == "DEEPSPEED")
+
+    def backward(self, model: Any, loss: Tensor, passes: int, *, last: bool) -> None:
+        """Add the gradients of one pass of a step, of whose losses the mean is taken.
+
+        Args:
+            model: What `prepare` returned.
+            loss: Of the pass.
+            passes: How many the step has.
+            last: Whether the gradients of the step are whole with this one.
+        """
+        if self._sharded:
             # Accelerate would take the optimizer step too, before a hook could see the gradients.
-            model.set_gradient_accumulation_boundary(is_boundary=whole)
-            model.backward(loss)
+            model.set_gradient_accumulation_boundary(is_boundary=last)
+            # DeepSpeed divides by the batches of a step, of which packing makes fewer passes.
+            model.backward(loss * (self.accumulation_steps / passes))
         else:
-            self.accelerator.backward(loss)
-        return whole
+            (loss / passes).backward()
 
     def step(self, model: Any, number: int) -> None:
         """Let the hooks see the gradients, clip them, and move the parameters."""
-        if self.accelerator.distributed_type == "DEEPSPEED":
+        if self._sharded:
             self._show_gradients(number)
             model.step()
             return
         for hook in self.hooks:
             hook.after_backward(number)
-        self.accelerator.clip_grad_norm_(self.parameters, self.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.parameters, self.max_grad_norm)
         self.optimizer.step()
         for hook in self.hooks:
             hook.after_step(number)
@@ -90,11 +103,11 @@ class Engine:
 
 def _accelerator(recipe: Recipe, adapter: Precision) -> Accelerator:
     """Set up the engine of the recipe for this one process."""
-    steps = recipe.accumulation_steps
     if recipe.engine == "torch":
-        return Accelerator(gradient_accumulation_steps=steps, cpu=not torch.cuda.is_available())
+        return Accelerator(cpu=not torch.cuda.is_available())
     return Accelerator(
-        gradient_accumulation_steps=steps, deepspeed_plugin=_zero_one(recipe, adapter)
+        gradient_accumulation_steps=recipe.accumulation_steps,
+        deepspeed_plugin=_zero_one(recipe, adapter),
     )
 
 

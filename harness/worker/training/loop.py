@@ -1,22 +1,26 @@
 """The training loop: the only one, for every method and both engines."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from peft import PeftModel
+from torch import Tensor
 from transformers import get_scheduler
 
 from harness.spec.recipe import Recipe
-from harness.worker.encode import Example, collate
+from harness.worker.encode import Example, collate, concatenate
 from harness.worker.journal import Journal
 from harness.worker.training.batches import Training
 from harness.worker.training.best import Best
 from harness.worker.training.divergence import require_finite
 from harness.worker.training.engine import Engine
 from harness.worker.training.extras import NO_EXTRAS, Extras
+from harness.worker.training.losses import Losses
 from harness.worker.training.objective import token_loss, validation_loss
+from methods.training.packing import row_by_row
 
 
 @dataclass(frozen=True)
@@ -45,21 +49,23 @@ def fit(
         wrapped = engine.prepare(model, adamw)
     loop = Loop(model, wrapped, engine, training, extras)
     best = Best(model)
-    tokens = 0
-    for step, batches in enumerate(training.batches(), 1):
-        losses, count = loop.step(step, batches)
-        schedule.step()
-        tokens += count
-        journal.write(step=step, of=training.steps, **losses, tokens=tokens, lr=_rate(schedule))
-        require_finite(step, **losses)
-        if step in training.validation_steps:
-            with journal.phase("validate"):
-                value = validation_loss(wrapped, training)
-            journal.write(step=step, validation_loss=value)
-            require_finite(step, validation_loss=value)
-            best.offer(step, value)
-            if recipe.patience and best.rejected >= recipe.patience:
-                break
+    tokens, validation_steps = 0, training.validation_steps
+    wrapped.train()
+    with Losses(journal) as losses:
+        for step, passes in enumerate(training.batches(), 1):
+            found, count = loop.step(step, passes)
+            schedule.step()
+            tokens += count
+            losses.add(found, step=step, of=training.steps, tokens=tokens, lr=_rate(schedule))
+            if step in validation_steps:
+                losses.read()
+                with journal.phase("validate"):
+                    value = validation_loss(wrapped, training)
+                journal.write(step=step, validation_loss=value)
+                require_finite(step, validation_loss=value)
+                best.offer(step, value)
+                if recipe.patience and best.rejected >= recipe.patience:
+                    break
     best.restore()
     return Trained(step, tokens, best.step, best.loss)
 
@@ -87,35 +93,44 @@ class Loop:
     extras: Extras
 
     def step(
-        self, number: int, batches: Sequence[Sequence[Example]]
-    ) -> tuple[dict[str, float], int]:
+        self, number: int, passes: Sequence[Sequence[Example]]
+    ) -> tuple[dict[str, Tensor], int]:
         """Take one optimizer step on the mean loss per token; return losses and tokens seen.
 
-        The losses are read once, at the end, when all that the step asked of the device is done.
+        The losses are left on the device, so that nobody waits for what the step asked of it.
         """
-        kind, examples = self.training.loss, [example for batch in batches for example in batch]
+        kind, examples = self.training.loss, [example for rows in passes for example in rows]
         scored = sum(example.scored(kind) for example in examples)
         sums = torch.zeros(2, device=next(self.model.parameters()).device)
-        self.wrapped.train()
         for hook in self.extras.hooks:
             hook.before_forward(number)
-        for batch in batches:
-            with self.engine.accelerator.accumulate(self.wrapped):
-                loss = token_loss(self.wrapped, collate(batch, self.training.pad, kind))
-                # The engine divides by the number of batches; the mean is over the step's tokens.
-                objective = loss * len(batches) / scored
+        for place, rows in enumerate(passes, 1):
+            with self._attention():
+                loss = token_loss(self.wrapped, self._laid_out(rows))
+                # The engine takes the mean of the passes; that of the loss is over all tokens.
+                objective = loss * len(passes) / scored
                 if self.extras.auxiliary_loss:
                     added = self.extras.auxiliary_loss(self.model)
                     objective = objective + added
-                    sums[1] += added.detach() / len(batches)
-                if self.engine.backward(self.wrapped, objective):
-                    self.engine.step(self.wrapped, number)
+                    sums[1] += added.detach() / len(passes)
+                self.engine.backward(
+                    self.wrapped, objective, len(passes), last=place == len(passes)
+                )
             sums[0] += loss.detach()
-        total, auxiliary = sums.tolist()
+        self.engine.step(self.wrapped, number)
+        total, auxiliary = sums.double().unbind()
         losses = {"loss": total / scored}
         if self.extras.auxiliary_loss:
             losses["auxiliary_loss"] = auxiliary
         return losses, sum(len(example.ids) for example in examples)
+
+    def _attention(self) -> AbstractContextManager[None]:
+        return row_by_row(self.model) if self.training.recipe.packed else nullcontext()
+
+    def _laid_out(self, rows: Sequence[Example]) -> dict[str, Any]:
+        if self.training.recipe.packed:
+            return concatenate(rows, self.training.loss)
+        return collate(rows, self.training.pad, self.training.loss)
 
 
 def _rate(schedule: Any) -> float:

@@ -1,6 +1,6 @@
 """The loss: next-token cross-entropy in float32, summed over the tokens that count."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -24,13 +24,25 @@ def validation_loss(model: Any, training: Training) -> float:
     return float(total) / sum(example.scored(training.loss) for example in training.validation)
 
 
-def token_loss(model: Any, batch: dict[str, Tensor]) -> Tensor:
-    """Return the sum of the next-token losses in float32, on the device of the model."""
+def token_loss(model: Any, batch: Mapping[str, Any]) -> Tensor:
+    """Return the sum of the next-token losses in float32, on the device of the model.
+
+    Args:
+        model: What is trained.
+        batch: What `collate` or, where attention is row by row, `concatenate` returns.
+    """
     device = next(model.parameters()).device
-    labels = batch["labels"].to(device)
-    inputs = {key: batch[key].to(device) for key in ("input_ids", "attention_mask")}
+    inputs = {key: _on(device, value) for key, value in batch.items()}
+    labels = inputs.pop("labels")
     logits = model(**inputs, use_cache=False).logits
     return cross_entropy.summed(logits, labels)
+
+
+def _on(device: torch.device, value: Any) -> Any:
+    """Send a tensor to the device; nobody waits for one that comes from pinned memory."""
+    if not isinstance(value, Tensor):
+        return value
+    return (value.pin_memory() if device.type == "cuda" else value).to(device, non_blocking=True)
 
 
 def _batches(examples: Sequence[Example]) -> Iterator[list[Example]]:

@@ -10,8 +10,8 @@ from harness.scheduling.executors.contract import Executor, Job, Outcome, State,
 from harness.scheduling.schedule import Summary, run
 from harness.spec.outcome import ELSEWHERE
 from harness.spec.planned import PlannedRun
-from results.runfolder.folder import RunFolder
-from results.runfolder.values import Divergence
+from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.values import FORMAT, Divergence
 from results.store import Reader, Store
 
 Work = Callable[[RunFolder], int]
@@ -71,6 +71,32 @@ def test_every_planned_run_is_a_job_in_its_own_folder_in_the_order_of_the_plan(
         [tmp_path / run_id] for run_id in ids(three)
     ]
     assert PlannedRun.of(RunFolder(tmp_path / ids(three)[0])) == three[0]
+
+
+def test_the_first_run_is_submitted_before_the_folder_of_the_next_is_made(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    made = []
+
+    class Looks(InTurn):
+        def submit(self, job: Job) -> None:
+            super().submit(job)
+            made.append(sum((tmp_path / run_id).exists() for run_id in ids(three)))
+
+    run(three, store, tmp_path, Looks(finish))
+    assert made == [1, 2, 3]
+
+
+def test_a_folder_of_a_newer_version_is_refused_before_any_run(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    head, spec, places = three[2].kept
+    newer = head.model_copy(update={"format": FORMAT + 1})
+    RunFolder(tmp_path / ids(three)[2]).create(newer, spec, places)
+    executor = InTurn(finish)
+    with pytest.raises(RunFolderError, match="newer version"):
+        run(three, store, tmp_path, executor)
+    assert not executor.jobs
 
 
 def test_what_is_stored_is_not_run_again(

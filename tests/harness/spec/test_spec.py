@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Spec
-from harness.spec.value import later
+from harness.spec.value import canonical, later
 
 OTHER = {
     "sample": "substitute",
@@ -77,6 +78,50 @@ def test_a_change_of_any_one_leaf_is_another_run(spec: Callable[..., Spec]) -> N
     assert len(paths(one)) > 40, "the walk missed most of the spec"
     assert [path for path, run_id in ids.items() if run_id == one.run_id] == []
     assert len(set(ids.values())) == len(ids), "two different changes gave one id"
+
+
+def plain_hash(one: Spec, *left_out: str) -> str:
+    """Hash a spec without its parts: as JSON with sorted keys, without names."""
+    tree = json.loads(one.model_dump_json())
+    for part in (tree["method"], tree["train_data"], *tree["tests"].values()):
+        for name in NAMES & part.keys():
+            del part[name]
+    kept = {name: value for name, value in tree.items() if name not in left_out}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fold": 0, "limit": 5, "group": "für ü"},
+        {"quantize": "nf4", "float32_matmul": "high", "task_sources": {"tasks/z": "a", "a": "z"}},
+        {"train": Recipe(lr=1e-7, betas=(0.5, 0.25))},
+        {"tests": {}},
+    ],
+)
+def test_an_id_joined_of_parts_is_that_of_the_whole(
+    spec: Callable[..., Spec], changes: dict[str, Any]
+) -> None:
+    one = spec(**changes)
+    assert (one.run_id, one.series) == (plain_hash(one), plain_hash(one, "seeds", "fold"))
+
+
+def test_a_copy_with_another_part_has_an_id_of_its_own(spec: Callable[..., Spec]) -> None:
+    one = spec()
+    known = one.run_id, canonical(one.method)
+    copied = one.model_copy(update={"limit": 7})
+    assert copied.run_id == spec(limit=7).run_id != known[0]
+    assert canonical(one.method.model_copy(update={"name": "other"})) != known[1]
+
+
+def test_what_was_hashed_before_has_the_fields_of_what_was_not(spec: Callable[..., Spec]) -> None:
+    one, other = spec(), spec()
+    assert one.run_id
+    assert one == other
+    assert (dict(one), dict(one.protocol)) == (dict(other), dict(other.protocol))
+    assert Spec(**dict(one)).model_dump() == other.model_dump()
 
 
 def test_a_setting_ignores_method_backbone_seeds_fold_and_what_a_recipe_may_own(

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from harness.protocols import paper
 from harness.spec.protocol import Protocol
-from harness.worker.encode import Example, encoded, examples, prompt_ids
+from harness.worker.encode import PIECE, encoded, examples, prompt_ids
 from tasks.contract import Row
 
 START, END = "<s>", "</s>"
@@ -59,8 +59,9 @@ def test_the_start_token_is_the_tokenizers_own_and_the_only_end_token_the_last(
     protocol = SHORT.model_copy(update={"joint": joint})
     prompt = [*head, *characters("[ab]")]
     assert prompt_ids([ROW], tokenizer(template), protocol) == [prompt]
-    expected = Example([*prompt, *characters("cde"), 1], len(prompt))
-    assert encoded([ROW], tokenizer(template), protocol) == [expected]
+    (taught,) = encoded([ROW], tokenizer(template), protocol)
+    assert [*taught.ids] == [*prompt, *characters("cde"), 1]
+    assert taught.prompt_tokens == len(prompt)
 
 
 def test_apart_training_sees_the_tokens_that_generation_starts_from_and_joint_those_of_the_text(
@@ -71,8 +72,8 @@ def test_apart_training_sees_the_tokens_that_generation_starts_from_and_joint_th
         encoded([ROW], merging, SHORT.model_copy(update={"joint": how}))[0] for how in (False, True)
     )
     prompt = prompt_ids([ROW], merging, SHORT)[0]
-    assert apart.ids == [*prompt, *characters("cde"), 1]
-    assert joint.ids == [*characters("[ab"), merging.vocab["]c"], *characters("de"), 1]
+    assert [*apart.ids] == [*prompt, *characters("cde"), 1]
+    assert [*joint.ids] == [*characters("[ab"), merging.vocab["]c"], *characters("de"), 1]
     assert apart.prompt_tokens == joint.prompt_tokens == len(prompt)
 
 
@@ -94,7 +95,7 @@ def test_a_row_cut_before_its_answer_is_dropped_and_one_cut_within_it_is_counted
     whole = [*characters("[ab]cde"), 1]
     found, counted = examples([ROW], tokenizer(), SHORT, max_length)
     assert counted == counts
-    assert [one.ids for one in found] == ([] if ids is None else [whole[:ids]])
+    assert [[*one.ids] for one in found] == ([] if ids is None else [whole[:ids]])
 
 
 def test_of_many_rows_each_is_kept_cut_or_dropped_on_its_own(tokenizer: Callable[..., Any]) -> None:
@@ -113,4 +114,15 @@ def test_training_and_evaluation_each_have_their_own_prompt(tokenizer: Callable[
     protocol: Protocol = SHORT.model_copy(update={"prompt": "({instruction})"})
     assert prompt_ids([ROW], tokenizer(), protocol) == [characters("(ab)")]
     (taught,) = encoded([ROW], tokenizer(), protocol)
-    assert taught.ids[: taught.prompt_tokens] == characters("[ab]")
+    assert [*taught.ids[: taught.prompt_tokens]] == characters("[ab]")
+
+
+def test_rows_are_encoded_a_piece_at_a_time_and_kept_in_four_bytes_a_token(
+    tokenizer: Callable[..., Any],
+) -> None:
+    rows = [Row(n, "ab" * (n % 5), "cd", "") for n in range(2 * PIECE + 1)]
+    found = encoded(rows, tokenizer(), SHORT)
+    alone = [encoded([row], tokenizer(), SHORT)[0] for row in rows[:: PIECE // 4]]
+    assert found[:: PIECE // 4] == alone
+    assert len(found) == len(rows)
+    assert {memoryview(one.ids).itemsize for one in found} == {4}

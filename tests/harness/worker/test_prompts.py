@@ -58,9 +58,9 @@ def test_training_teaches_the_answer_after_the_very_tokens_that_generation_start
         prompt_ids([ROW], tokenizer, told(system="Be brief.")),
         encoded([ROW], tokenizer, told(system="Be brief.")),
     )
-    assert taught.ids[: taught.prompt_tokens] == asked
+    assert [*taught.ids[: taught.prompt_tokens]] == asked
     answer = tokenizer("It is 5.", add_special_tokens=False)["input_ids"]
-    assert taught.ids[taught.prompt_tokens :] == [*answer, tokenizer.eos_token_id]
+    assert [*taught.ids[taught.prompt_tokens :]] == [*answer, tokenizer.eos_token_id]
     assert chat.protocol.loss == "answer"
 
 

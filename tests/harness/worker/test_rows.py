@@ -7,13 +7,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import plugins
 from harness.errors import UserError
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import PlannedRun
-from harness.worker.rows import Rows, load
+from harness.worker.rows import Rows, _read_once, in_training, load
+from tasks.contract import Row
+from tasks.data.contamination import contaminated
 from tasks.data.files import DataError
 from tasks.data.sets import load_test
 
@@ -106,8 +110,35 @@ def test_the_first_training_rows_are_of_all_sets_in_turn(jobs: list[PlannedRun])
 def test_the_same_fold_is_the_same_rows_and_another_seed_another_split(
     jobs: list[PlannedRun],
 ) -> None:
-    assert load(jobs[0]) == load(jobs[0])
-    assert load(jobs[0]).tests != load(jobs[5]).tests
+    first = load(jobs[0])
+    _read_once.cache_clear()
+    again = load(jobs[0])
+    assert first == again
+    assert first is not again
+    assert first.tests != load(jobs[5]).tests
+
+
+def test_what_was_read_is_read_once_and_divided_by_fold_and_limits(jobs: list[PlannedRun]) -> None:
+    first, other = load(jobs[0]), load(jobs[1])
+    assert load(jobs[0]) is first
+    assert set(first.tests["dolly"]).isdisjoint(other.tests["dolly"])
+    assert {id(row) for row in first.tests["dolly"]} < {
+        id(row) for rows in (other.train, other.validation) for row in rows
+    }
+
+
+@given(
+    st.lists(st.sampled_from(["2 pens", "2 Pens!", "3 pens", ""]), max_size=4),
+    st.lists(st.sampled_from(["2 pens.", "3 PENS", "4 pens"]), max_size=4),
+)
+def test_what_training_holds_is_what_a_search_from_scratch_finds(
+    trained: list[str], tested: list[str]
+) -> None:
+    train, test = (
+        [Row(n, text, "", "") for n, text in enumerate(one)] for one in (trained, tested)
+    )
+    assert in_training(train, test) == contaminated(trained, tested)
+    assert in_training(train, test) is in_training(train, test)
 
 
 def test_without_folds_validation_rows_are_still_to_be_drawn(asked: Request) -> None:

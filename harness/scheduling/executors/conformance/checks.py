@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from harness.scheduling.executors.conformance.trial import (
     Make,
+    Trial,
     at_work,
     reason,
     statuses,
@@ -51,15 +52,16 @@ def runs_of_a_job_never_overlap(make: Make) -> None:
 def as_many_runs_at_a_time_as_slots(make: Make) -> None:
     """All slots are used, and none has two runs."""
     with trial(make, slots=2) as t:
-        meeting = [
-            t.submit("reach('a'); wait('b'); finish()"),
-            t.submit("reach('b'); wait('a'); finish()"),
-        ]
-        jobs = [t.submit("overlap(0.3); finish()") for _ in range(4)]
-        outcomes = t.rest()
-        met = [statuses(outcomes, job) for job in meeting]
-        assert met == [["finished"]] * 2, "two runs on two slots were never at work together"
-        assert _most_at_a_time(jobs) <= 2, "more runs than slots were at work"  # noqa: PLR2004
+        _fills_two_slots(t)
+
+
+def warming_up_takes_and_adds_no_slot(make: Make) -> None:
+    """After `warm`, all slots are used, and none has two runs; it can be left without a job too."""
+    with trial(make, slots=2) as t:
+        t.executor.warm()
+        _fills_two_slots(t)
+    with trial(make, slots=2) as t:
+        t.executor.warm()
 
 
 def outcomes_come_as_runs_end(make: Make) -> None:
@@ -208,6 +210,18 @@ def leaving_ends_what_is_at_work(make: Make) -> None:
         raise AssertionError("a closed executor takes jobs")
 
 
+def _fills_two_slots(t: Trial) -> None:
+    meeting = [
+        t.submit("reach('a'); wait('b'); finish()"),
+        t.submit("reach('b'); wait('a'); finish()"),
+    ]
+    jobs = [t.submit("overlap(0.3); finish()") for _ in range(4)]
+    outcomes = t.rest()
+    met = [statuses(outcomes, job) for job in meeting]
+    assert met == [["finished"]] * 2, "two runs on two slots were never at work together"
+    assert _most_at_a_time(jobs) <= 2, "more runs than slots were at work"  # noqa: PLR2004
+
+
 def _most_at_a_time(jobs: list[Job]) -> int:
     return max(int((f.path / "count").read_text()) for job in jobs for f in job.folders)
 
@@ -217,6 +231,7 @@ CHECKS: tuple[Check, ...] = (
     jobs_start_in_the_order_of_submission,
     runs_of_a_job_never_overlap,
     as_many_runs_at_a_time_as_slots,
+    warming_up_takes_and_adds_no_slot,
     outcomes_come_as_runs_end,
     jobs_can_be_submitted_while_outcomes_are_read,
     a_failed_run_leaves_a_reason_and_ends_no_other,

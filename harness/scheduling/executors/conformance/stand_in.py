@@ -75,11 +75,17 @@ def execute(folder: RunFolder) -> None:
         exec((folder.path / "act.py").read_text(), {"folder": folder, **names})
 
 
+def prepare(folder: RunFolder) -> None:
+    """Work nothing out."""
+
+
 COMMAND = (sys.executable, "-P", os.fspath(Path(__file__)))
 """What starts the stand-in, as `harness.scheduling.executors.local.WORKER` starts the worker."""
 
 if __name__ == "__main__":
-    stages = ModuleType("harness.worker.stages")
-    vars(stages)["execute"] = execute
-    sys.modules[stages.__name__] = stages
+    for name, function in {"stages.execute": execute, "ahead.prepare": prepare}.items():
+        module, _, offered = name.partition(".")
+        stand_in = ModuleType(f"harness.worker.{module}")
+        vars(stand_in)[offered] = function
+        sys.modules[stand_in.__name__] = stand_in
     runpy.run_module("harness.worker", run_name="__main__")

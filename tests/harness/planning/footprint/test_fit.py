@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.run import Share, preview
+from harness.commands.run import preview
+from harness.commands.started import Share
 from harness.errors import UserError
 from harness.planning.footprint.cards import CONTEXT, Card, visible_cards
 from harness.planning.plan import plan

@@ -57,6 +57,16 @@ def test_the_count_without_weights_is_that_of_the_paper(
     assert found.percent == pytest.approx(100 * trainable / (BASE + trainable), abs=5e-5)
 
 
+def test_a_method_is_counted_once_on_backbones_of_one_shape(
+    backbone: Located, tmp_path: Path, make_backbone: Callable[..., Path]
+) -> None:
+    twin = locate(str(make_backbone(tmp_path / "twin", weights=b"other")))
+    lora, larger = (complete(parse_method(one)) for one in ("lora", "lora[r=32]"))
+    assert count(lora, twin) is count(lora, backbone)
+    assert count(larger, twin).trainable == 32 * LORA // 24
+    assert count(lora, locate("tiny")).total != count(lora, twin).total
+
+
 def fitting(name: str) -> str:
     return f"{name}:small" if "small" in plugins.method(name).variants else name
 

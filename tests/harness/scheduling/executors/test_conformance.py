@@ -23,6 +23,7 @@ from harness.scheduling.executors.contract import (
     outcome_of,
 )
 from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.process import WorkerProcess
 from harness.scheduling.slots import Slot
 from results.runfolder.folder import RunFolder
 
@@ -165,6 +166,15 @@ class MoreThanTheSlots(LocalExecutor):
         super().__init__([*slots, *slots], command)
 
 
+class WarmsAnotherSlot(LocalExecutor):
+    def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
+        super().__init__(slots, command)
+        self.another = WorkerProcess(command, slots[0].environment)
+
+    def warm(self) -> None:
+        self._idle.append(self.another)
+
+
 class OneSlotForAll(LocalExecutor):
     def __init__(self, slots: Sequence[Slot], command: Sequence[str]) -> None:
         super().__init__(slots[:1], command)
@@ -257,6 +267,7 @@ WRONG: list[tuple[Make, Check]] = [
     (RunsOfAJobAtOnce, checks.runs_of_a_job_never_overlap),
     (MoreThanTheSlots, checks.as_many_runs_at_a_time_as_slots),
     (OneSlotForAll, checks.as_many_runs_at_a_time_as_slots),
+    (WarmsAnotherSlot, checks.warming_up_takes_and_adds_no_slot),
     (InOrderOfSubmission, checks.outcomes_come_as_runs_end),
     (ReadsOnce, checks.jobs_can_be_submitted_while_outcomes_are_read),
     (EndsAJobAtItsFirstFailure, checks.a_failed_run_leaves_a_reason_and_ends_no_other),

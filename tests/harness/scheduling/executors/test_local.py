@@ -96,6 +96,28 @@ def test_more_slots_than_runs_start_no_more_workers_than_runs(
         assert run(executor) == {}
 
 
+def test_the_worker_that_was_warmed_up_takes_the_first_run(
+    act: Act, children: Callable[[int], list[int]]
+) -> None:
+    before = children(os.getpid())
+    with local(8) as executor:
+        executor.warm()
+        (warm,) = {*children(os.getpid())} - {*before}
+        meet = act("import os; reach(str(os.getppid())); finish()")
+        assert run(executor, meet) == {meet.path.name: "finished"}
+        assert (meet.path.parent / str(warm)).exists()
+
+
+def test_leaving_ends_a_worker_that_was_warmed_up_for_nothing(
+    children: Callable[[int], list[int]],
+) -> None:
+    before, pipes = children(os.getpid()), open_pipes()
+    with local(2) as executor:
+        executor.warm()
+        assert len(children(os.getpid())) == len(before) + 1
+    assert (children(os.getpid()), open_pipes()) == (before, pipes)
+
+
 def test_ctrl_c_does_not_hang_and_starts_no_further_run(act: Act) -> None:
     folders = [act("finish()", "0")]
     folders += [act(f"reach('at work {n}'); wait('never')", str(n)) for n in range(1, 50)]

@@ -2,6 +2,7 @@
 
 `python -m tests.harness.worker.training.engines FOLDER PRECISION METHOD...` writes the events of
 each training to FOLDER/ENGINE/METHOD.jsonl, and beside it as JSON what the hooks recorded.
+METHOD+packed is METHOD on packed rows.
 """
 
 import json
@@ -34,6 +35,7 @@ from tests.harness.conftest import make_spec
 SEEDS = Seeds(init=1, order=2, split=3)
 RATE = 3e-2
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+PACKED = "+packed"
 ENGINES: Any = ("torch", "deepspeed")  # plain torch first
 
 # Two tokens in turns, which every method can learn, in rows of 6 to 25 tokens.
@@ -59,7 +61,8 @@ def model_of(spec: MethodSpec, weights: Any, adapter: Any) -> Any:
 def train(folder: Path, engine: Any, precision: Any, name: str) -> Any:
     """Train a method by an engine, from the start that it has under the other."""
     (folder / engine).mkdir(parents=True, exist_ok=True)
-    spec, recipe = described(name), Recipe(epochs=3, engine=engine, lr=RATE)
+    spec = described(name.removesuffix(PACKED))
+    recipe = Recipe(epochs=3, engine=engine, lr=RATE, packed=name.endswith(PACKED))
     adapter = precision if engine == "deepspeed" else "float32"
     plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter)
     model, method = model_of(spec, precision, adapter), plugins.method(spec.name)

@@ -51,7 +51,7 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture(scope="module")
 def systems(train: Trained) -> Path:
-    return train("float32", *SYSTEMS)
+    return train("float32", *SYSTEMS, "rosa+packed")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def agree(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parts
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", [*SYSTEMS, "rosa+packed"])
 def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> None:
     agree(systems, name)
 

@@ -166,8 +166,7 @@ class Reads(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("auxiliary_loss", [None, lambda model: next(model.parameters()).sum() * 0])
-def test_a_step_reads_no_number_of_ours_for_each_of_its_batches(auxiliary_loss: Any) -> None:
-    counts = set()
+def test_a_step_reads_no_number_of_ours(auxiliary_loss: Any) -> None:
     for accumulation_steps in (1, 4):
         plan = training(batch_size=1, accumulation_steps=accumulation_steps)
         extras = Extras(auxiliary_loss=auxiliary_loss)
@@ -175,14 +174,14 @@ def test_a_step_reads_no_number_of_ours_for_each_of_its_batches(auxiliary_loss: 
         wrapped = engine.prepare(model, optimizer(model, plan.recipe))
         with Reads() as reads:
             Loop(model, wrapped, engine, plan, extras).step(1, next(plan.batches()))
-        # transformers looks whether a batch is padded; the optimizer reads its own once a step.
-        counts.add(reads.count - accumulation_steps)
-    assert len(counts) == 1
+        # transformers looks whether a batch is padded; the optimizer reads the number of its step.
+        trained = sum(p.requires_grad for p in model.parameters())
+        assert reads.count - accumulation_steps == trained
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_step_waits_for_the_gpu_once() -> None:
+def test_a_step_waits_for_the_gpu_only_where_transformers_looks_for_padding() -> None:
     plan = training(batch_size=1, accumulation_steps=4)
     model = adapted().cuda()
     engine = Engine(plan.recipe, ())
@@ -196,9 +195,7 @@ def test_a_step_waits_for_the_gpu_once() -> None:
             loop.step(2, next(steps))
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    # Ids, mask and labels of each batch go to the GPU, where transformers looks whether it is
-    # padded. The losses come back.
-    assert len(waits) <= (3 + 1) * 4 + 1
+    assert len(waits) <= 4
 
 
 def test_speed_is_that_of_the_steps_without_the_set_up_of_the_engine(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Workers that start while a request is read and planned, and end with it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.commands import run as command
+from harness.commands.started import Share, started
+from harness.errors import UserError
+from harness.planning.request import Request
+from harness.scheduling.executors.local import LocalExecutor
+
+Children = Callable[[int], list[int]]
+
+LORA = Request(methods="lora", tasks="gsm8k")
+
+
+def test_one_worker_starts_at_once_and_ends_with_what_needs_it(children: Children) -> None:
+    before = children(os.getpid())
+    with started(LORA, "local", Share(slots=2)) as opened:
+        assert len(children(os.getpid())) == len(before) + 1
+        assert isinstance(opened(), LocalExecutor)
+        assert opened() is opened()
+    assert children(os.getpid()) == before
+
+
+@pytest.mark.parametrize("error", [UserError, KeyboardInterrupt])
+def test_a_plan_that_fails_or_is_interrupted_leaves_no_worker(
+    children: Children, error: type[BaseException]
+) -> None:
+    before = children(os.getpid())
+    with pytest.raises(error), started(LORA, "local", Share()):
+        raise error
+    assert children(os.getpid()) == before
+
+
+@pytest.mark.parametrize("wrong", [{"methods": "lorra"}, {"seeds": "0"}, {"settings": ["lr"]}])
+def test_a_request_that_cannot_be_read_starts_no_worker(
+    children: Children, wrong: dict[str, str]
+) -> None:
+    before = children(os.getpid())
+    request = Request(**{"methods": "lora", "tasks": "gsm8k"} | wrong)
+    with started(request, "local", Share()):
+        assert children(os.getpid()) == before
+
+
+def test_an_executor_that_is_not_there_is_told_with_the_faults_of_the_plan(tmp_path: Path) -> None:
+    request = Request(methods="lora", tasks="gsm8k", backbones=str(tmp_path / "none"))
+    with (
+        started(request, "locall", Share()) as opened,
+        pytest.raises(UserError, match=r"(?s)locall.*not a backbone"),
+    ):
+        command.carry_out(request, str(tmp_path / "a.db"), tmp_path, opened, Share())
+
+
+# A job that a shell started in the background inherits a SIGINT that is ignored.
+RUN = ("env", "--default-signal=INT", sys.executable, "-m", "harness", "run")
+
+
+def begun(folder: Path, *more: str) -> "subprocess.Popen[str]":
+    asked = [*RUN, "--methods", "lora", "--tasks", "gsm8k", *more]
+    return subprocess.Popen(asked, cwd=folder, stderr=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_before_the_plan_is_made_leaves_no_process_and_no_file(
+    tmp_path: Path,
+    children: Children,
+    alive: Callable[[int], bool],
+    until: Callable[..., bool],
+) -> None:
+    running = begun(tmp_path)
+    assert until(lambda: children(running.pid)), "no worker was started"
+    workers = children(running.pid)
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    assert running.returncode == 130
+    assert until(lambda: not any(map(alive, workers)), seconds=1)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parts
+def test_a_dry_run_starts_no_worker(tmp_path: Path, children: Children) -> None:
+    running, seen = begun(tmp_path, "--dry-run"), set[int]()
+    while running.poll() is None:
+        seen |= {*children(running.pid)}
+    running.communicate()
+    assert (running.returncode, seen) == (0, set())
