@@ -480,6 +480,7 @@ method = Method(
     parameters=parameters,
     mergeable=False,
     quantized=("nf4", "int8"),
+    by_token=lambda config: config.pooling == "token",
     unpacked="its balance loss is over all tokens of a batch, padding included",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,

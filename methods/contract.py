@@ -22,6 +22,10 @@ NOT_HYPERPARAMETERS = {field.name for field in fields(PeftConfig)}
 """Fields that every PEFT configuration has and that say nothing of the method."""
 
 
+def _always(config: PeftConfig | None) -> bool:
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class Method:
     """A parameter-efficient fine-tuning method over its PEFT configuration class.
@@ -52,6 +56,9 @@ class Method:
             a gradient away so that the optimizer leaves a parameter alone.
         quantized: In which formats of bitsandbytes ("nf4", "int8") the backbone's weights may be
             stored: those over which the checks of `conformance/quantized.py` have passed.
+        by_token: Whether, by a configuration, what is computed for a token depends on that token
+            alone, attention aside, and is the same each time. If not, options are scored as whole
+            texts, and not as branches of one sequence.
         unpacked: Why training cannot put its rows into one sequence, where more than rounding would
             change: the check `packed_equals_padded` does not hold. Empty where it does.
         dls: Settings of dynamic layer selection (RoSA, section "Dynamic Layer Selection"), a part
@@ -72,6 +79,7 @@ class Method:
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     zero_safe: bool = True
     quantized: tuple[str, ...] = ()
+    by_token: Callable[[Any], bool] = _always
     unpacked: str = ""
     dls: LayerSelection | None = None
 

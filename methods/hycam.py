@@ -365,6 +365,7 @@ method = Method(
     parameters=parameters,
     mergeable=False,
     quantized=("nf4", "int8"),
+    by_token=lambda config: not config.noise_at_evaluation,
     unpacked="its balance loss is over all tokens of a batch, padding included",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,

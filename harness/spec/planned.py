@@ -35,7 +35,8 @@ class Memory(BaseModel):
     Attributes:
         gradient_checkpointing: Whether activations are computed again in the backward pass; see
             `PlannedRun.checkpoints`.
-        likelihood_tokens: Tokens of one forward pass over references or options, padding included.
+        likelihood_tokens: Tokens of one forward pass over references, or over options as full
+            texts, padding included.
         device_map: How transformers spreads the frozen weights over devices, such as "auto".
     """
 

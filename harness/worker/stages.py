@@ -201,7 +201,7 @@ class Stages:
             self.journal.write(recomputed=True)
 
     def answer(self, answering: Answering) -> None:
-        """Generate the answers of the benchmarks that have none."""
+        """Generate the answers of the benchmarks that have none, and score options on the way."""
         asked = {
             name: self.rows.tests[name]
             for name in self.spec.tests
@@ -209,12 +209,20 @@ class Stages:
         }
         if not asked:
             return
+        weighed = [
+            name
+            for name in asked
+            if plugins.benchmark(name).options and not self.folder.has_likelihoods(name)
+        ]
         with self.journal.phase("generate", benchmark=next(iter(asked))):
-            for name, generations in answering.generations(asked, self.rows.train):
+            answered = answering.generations(asked, self.rows.train, weighed)
+            for name, generations, options in answered:
                 self.folder.write_generations(name, generations)
+                if options:
+                    self.folder.write_likelihoods(name, options)
 
     def weigh(self, name: str, answering: Answering) -> None:
-        """Take the likelihoods of a benchmark that has options or references."""
+        """Take the likelihoods of a benchmark that has options or references and no file yet."""
         benchmark, tested = plugins.benchmark(name), self.rows.tests[name]
         weighed = bool(benchmark.options) or not benchmark.extractors
         if weighed and not self.folder.has_likelihoods(name):

@@ -18,6 +18,7 @@ from peft import PeftModel
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from methods.conformance.branches import branches_do_not_mix
 from methods.conformance.kept import KEPT_CHECKS
 from methods.conformance.packed import packed, rounded
 from methods.conformance.packing import packed_equals_padded
@@ -249,6 +250,7 @@ CHECKS: tuple[Check, ...] = (
     cached_equals_uncached,
     padding_changes_nothing,
     batch_size_changes_nothing,
+    branches_do_not_mix,
     every_parameter_gets_a_gradient,
     the_base_stays_frozen,
     counts_by_the_formula,
@@ -265,6 +267,7 @@ WITHOUT_TRAINING: tuple[Check, ...] = (
     cached_equals_uncached,
     padding_changes_nothing,
     batch_size_changes_nothing,
+    branches_do_not_mix,
 )
 
 

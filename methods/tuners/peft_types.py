@@ -62,6 +62,7 @@ def of_peft(kind: str, taken: Collection[str] = ()) -> Method:
         parameters=None,
         mergeable=False,
         defaults={"target_modules": "all-linear"},
+        by_token=lambda _: False,
         unpacked="the conformance checks were not run on it",
     )
 

@@ -1,7 +1,8 @@
 """Generations of a model for a benchmark, and its likelihoods of options and references."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
@@ -9,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 from harness import plugins
 from harness.spec.planned import PlannedRun
 from harness.worker import encode
-from harness.worker.decoding import slots
+from harness.worker.decoding import branches, slots
 from harness.worker.decoding.decode import Answer, generate
 from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.journal import Journal
@@ -29,60 +30,79 @@ class Answering:
     shots: Sequence[Row] = ()
 
     def generations(
-        self, tests: Mapping[str, Sequence[Row]], train: Sequence[Row]
-    ) -> Iterator[tuple[str, list[Generation]]]:
+        self, tests: Mapping[str, Sequence[Row]], train: Sequence[Row], weighed: Collection[str]
+    ) -> Iterator[tuple[str, list[Generation], list[OptionLikelihoods]]]:
         """Answer benchmarks; give each as soon as its last answer is there.
 
         Args:
             tests: The rows of each benchmark, by name.
             train: Tells which of them the training set holds.
+            weighed: Benchmarks whose options are scored too where that takes no other reading of
+                the prompts; of all others the likelihoods are empty.
         """
-        protocol = self.planned.spec.protocol
         with self.journal.phase("contamination"):
             known = {name: in_training(train, rows) for name, rows in tests.items()}
-        prompts = {
-            name: encode.prompt_ids(rows, self.tokenizer, protocol, self.shots)
+        joint = self._takes_slots and self._takes_branches
+        asked = {
+            name: self._asked(name, rows, options=joint and name in weighed)
             for name, rows in tests.items()
         }
-        for name, answers in self._answered(prompts):
-            yield name, self._generations(name, tests[name], answers, known[name])
+        for name, answers in self._answered(asked):
+            rows = tests[name]
+            options = _options(rows, answers) if joint and name in weighed else []
+            yield name, self._generations(name, rows, answers, known[name]), options
+
+    def _asked(self, name: str, rows: Sequence[Row], *, options: bool) -> list[Answer]:
+        """Encode the prompts of a benchmark, with their options or without."""
+        protocol = self.planned.spec.protocol
+        prompts = encode.prompt_ids(rows, self.tokenizer, protocol, self.shots)
+        offered = self._offered(name, rows) if options else [{} for _ in rows]
+        return [
+            Answer(prompt, protocol.max_new_tokens, one)
+            for prompt, one in zip(prompts, offered, strict=True)
+        ]
+
+    def _offered(self, name: str, rows: Sequence[Row]) -> list[dict[str, list[int]]]:
+        """Encode the options of each row."""
+        offer = plugins.benchmark(name).options
+        assert offer is not None
+        offered = [offer(row) for row in rows]
+        texts = [text for options in offered for text in options.values()]
+        ids = iter(self.tokenizer(texts, add_special_tokens=False)["input_ids"])
+        return [{gold: next(ids) for gold in options} for options in offered]
 
     def _answered(
-        self, prompts: Mapping[str, list[list[int]]]
+        self, asked: Mapping[str, list[Answer]]
     ) -> Iterator[tuple[str, Sequence[Answer]]]:
-        """Answer the prompts of benchmarks: by slots where plan and model allow it."""
-        plan, protocol = self.planned.spec.generate, self.planned.spec.protocol
-        refused = slots.refusal(self.model)
-        if plan.slots and protocol.beams == 1 and not refused:
-            yield from self._by_slots(prompts)
+        """Write the answers of benchmarks: by slots where plan and model allow it."""
+        if self._takes_slots:
+            yield from self._by_slots(asked)
             return
-        if plan.slots and refused:
+        plan, protocol = self.planned.spec.generate, self.planned.spec.protocol
+        if plan.slots and (refused := slots.refusal(self.model)):
             print(f"Answers are written in rounds. Slots cannot take this model: {refused}.")
-        pad = encode.pad_token(self.tokenizer)
-        for name, asked in prompts.items():
+        for name, answers in asked.items():
             self._begin(name)
-            yield name, generate(self.model, asked, plan, protocol, pad, self._progress(name))
+            prompts = [answer.prompt for answer in answers]
+            yield (
+                name,
+                generate(self.model, prompts, plan, protocol, self._pad, self._progress(name)),
+            )
 
     def _by_slots(
-        self, prompts: Mapping[str, list[list[int]]]
+        self, asked: Mapping[str, list[Answer]]
     ) -> Iterator[tuple[str, Sequence[Answer]]]:
-        spec = self.planned.spec
-        limit, size, pad = (
-            spec.protocol.max_new_tokens,
-            spec.generate.batch_size,
-            encode.pad_token(self.tokenizer),
-        )
-        lists = {name: [Answer(one, limit) for one in asked] for name, asked in prompts.items()}
-        names = {id(answer): name for name, answers in lists.items() for answer in answers}
-        done = dict.fromkeys(lists, 0)
-        for answer in slots.decode(self.model, self._begun(lists), size, pad):
+        names = {id(answer): name for name, answers in asked.items() for answer in answers}
+        done, size = dict.fromkeys(asked, 0), self.planned.spec.generate.batch_size
+        score = partial(branches.score, self.model, pad=self._pad)
+        for answer in slots.decode(self.model, self._begun(asked), size, self._pad, score):
             name = names[id(answer)]
             done[name] += 1
-            complete = done[name] == len(lists[name])
+            complete = done[name] == len(asked[name])
             if complete or done[name] % size == 0:
-                self._progress(name)(done[name], len(lists[name]))
+                self._progress(name)(done[name], len(asked[name]))
             if complete:
-                yield name, lists[name]
+                yield name, asked[name]
 
     def _generations(
         self, name: str, rows: Sequence[Row], answers: Sequence[Answer], known: Set[int]
@@ -111,23 +131,23 @@ class Answering:
 
     def options(self, name: str, rows: Sequence[Row]) -> list[OptionLikelihoods]:
         """Give the log-likelihood of each option of each row."""
-        offer = plugins.benchmark(name).options
-        assert offer is not None
-        offered = [offer(row) for row in rows]
-        protocol = self.planned.spec.protocol
-        prompts = encode.prompt_ids(rows, self.tokenizer, protocol, self.shots)
-        texts = [text for options in offered for text in options.values()]
-        answers = iter(self.tokenizer(texts, add_special_tokens=False)["input_ids"])
+        answers = self._asked(name, rows, options=True)
+        if self._takes_branches:
+            branches.read_and_score(self.model, answers, self._pad, self._progress(name))
+        else:
+            self._score_texts(name, answers)
+        return _options(rows, answers)
+
+    def _score_texts(self, name: str, answers: Sequence[Answer]) -> None:
+        """Score each option as a text with its prompt."""
         examples = [
-            encode.Example([*prompt, *next(answers)], len(prompt))
-            for prompt, options in zip(prompts, offered, strict=True)
-            for _ in options
+            encode.Example([*answer.prompt, *option], len(answer.prompt))
+            for answer in answers
+            for option in answer.options.values()
         ]
         scored = iter(self._likelihoods(name, examples))
-        return [
-            OptionLikelihoods(id=row.id, options={gold: -next(scored).answer for gold in options})
-            for row, options in zip(rows, offered, strict=True)
-        ]
+        for answer in answers:
+            answer.scores = {gold: -next(scored).answer for gold in answer.options}
 
     def references(self, name: str, rows: Sequence[Row]) -> list[ReferenceLikelihood]:
         """Give the likelihood of each reference, cut where the model can read no further."""
@@ -142,12 +162,30 @@ class Answering:
         ]
 
     @property
+    def _takes_slots(self) -> bool:
+        """Whether answers are written by slots."""
+        plan, protocol = self.planned.spec.generate, self.planned.spec.protocol
+        return plan.slots and protocol.beams == 1 and slots.refusal(self.model) is None
+
+    @property
+    def _takes_branches(self) -> bool:
+        """Whether options are scored as branches of one sequence."""
+        named = self.planned.spec.method
+        method = plugins.method(named.name)
+        by_token = method.by_token(method.configure(**named.fields))
+        return by_token and branches.fit(self.model)
+
+    @property
+    def _pad(self) -> int:
+        return encode.pad_token(self.tokenizer)
+
+    @property
     def _positions(self) -> int:
         return int(self.model.config.max_position_embeddings)
 
     def _likelihoods(self, name: str, examples: Sequence[encode.Example]) -> Any:
-        pad, tokens = encode.pad_token(self.tokenizer), self.planned.memory.likelihood_tokens
-        return likelihoods(self.model, examples, pad, tokens, self._progress(name))
+        tokens = self.planned.memory.likelihood_tokens
+        return likelihoods(self.model, examples, self._pad, tokens, self._progress(name))
 
     def _begun(self, lists: Mapping[str, list[Answer]]) -> Iterator[list[Answer]]:
         for name, answers in lists.items():
@@ -159,3 +197,10 @@ class Answering:
 
     def _progress(self, name: str) -> Callable[[int, int], None]:
         return lambda done, of: self.journal.write(benchmark=name, done=done, of=of)
+
+
+def _options(rows: Sequence[Row], answers: Sequence[Answer]) -> list[OptionLikelihoods]:
+    return [
+        OptionLikelihoods(id=row.id, options=answer.scores)
+        for row, answer in zip(rows, answers, strict=True)
+    ]

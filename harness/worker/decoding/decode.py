@@ -1,6 +1,6 @@
 """Decoding in batches, by a plan that is part of the spec."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,23 @@ from harness.spec.recipe import BatchPlan
 
 @dataclass
 class Answer:
-    """The tokens of one answer, its end token included if it has one; at most `limit` of them."""
+    """What is asked of a model at the end of a prompt, and what has come of it so far.
+
+    Attributes:
+        prompt: Token ids.
+        limit: The most tokens of the answer.
+        options: Token ids of what is scored there, by what each states.
+        tokens: Of the answer, its end token included if it has one.
+        ended: Whether it has one.
+        scores: The log-likelihood of each option in nats.
+    """
 
     prompt: list[int]
-    limit: int
+    limit: int = 0
+    options: Mapping[str, list[int]] = field(default_factory=dict)
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
+    scores: dict[str, float] = field(default_factory=dict)
 
     @property
     def done(self) -> bool:

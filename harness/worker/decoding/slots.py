@@ -114,7 +114,7 @@ def decode(
     """
     model.eval()
     ends, writing = end_tokens(model), _Writing(model, slots)
-    passes = (one for answers in lists for one in _read(model, answers, pad))
+    passes = (one for answers in lists for one in read_prompts(model, answers, pad))
     ready: deque[tuple[Answer, Source]] = deque()
     while True:
         while len(ready) < writing.free and (one := next(passes, None)):
@@ -136,7 +136,7 @@ class _Writing:
     def __init__(self, model: Any, slots: int) -> None:
         self.model, self.slots = model, slots
         self.at_once = STEPS if model.device.type == "cuda" else 1
-        self.kinds = _kinds(model)
+        self.kinds = kinds(model)
         self.answers: list[Answer] = []
         self.rows: Any = None
         self.next = self.positions = torch.empty(0)
@@ -202,7 +202,7 @@ class _Writing:
         return masks if len(masks) > 1 else next(iter(masks.values()))
 
 
-def _kinds(model: Any) -> list[tuple[str, int | None]]:
+def kinds(model: Any) -> list[tuple[str, int | None]]:
     """Name the kind of each layer, and how many tokens a token sees there; None for all."""
     config = model.config.get_text_config(decoder=True)
     layers = DynamicCache(config=config).layers
@@ -213,7 +213,7 @@ def _kinds(model: Any) -> list[tuple[str, int | None]]:
     ]
 
 
-def _read(model: Any, answers: Sequence[Answer], pad: int) -> Iterator[Read]:
+def read_prompts(model: Any, answers: Sequence[Answer], pad: int) -> Iterator[Read]:
     """Read the prompts of a list, longest first."""
     longest_first = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
     shared = _shared([answer.prompt for answer in answers])

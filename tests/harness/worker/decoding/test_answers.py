@@ -1,0 +1,98 @@
+"""Likelihoods of options beside answers, apart from them, and as full texts."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.planning.plan import plan
+from harness.planning.request import Request
+from harness.worker import rows
+from harness.worker.decoding.answers import Answering
+from harness.worker.decoding.likelihood import likelihoods
+from harness.worker.encode import Example, pad_token, prompt_ids
+from harness.worker.journal import Journal
+from harness.worker.model import adapted, load
+from results.runfolder.values import OptionLikelihoods
+from tasks.boolq import benchmark
+from tasks.contract import Row
+
+NAME = "boolq"
+
+Make = Callable[..., tuple[Answering, list[Row]]]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
+    """Make a model at its start, with what its evaluation needs, and its questions."""
+    journal = Journal(Path(tmp_path_factory.mktemp("run"), "events.jsonl"))
+
+    def made(method: str = "base", *settings: str) -> tuple[Answering, list[Row]]:
+        asked = ["protocol.max_new_tokens=4", *settings]
+        (planned,) = plan(Request(methods=method, tasks=NAME, limit=12, settings=asked))
+        tokenizer, base = load(planned)
+        answering = Answering(planned, adapted(planned, base, None), tokenizer, journal)
+        return answering, list(rows.load(planned).tests[NAME])
+
+    with journal:
+        yield made
+
+
+def answered(answering: Answering, asked: list[Row], weighed: list[str]) -> Any:
+    ((_, *found),) = answering.generations({NAME: asked}, [], weighed)
+    return found
+
+
+def close(found: list[OptionLikelihoods], expected: list[OptionLikelihoods]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert one.id == other.id
+        assert one.options == pytest.approx(other.options, rel=1e-5)
+
+
+def as_texts(answering: Answering, asked: list[Row]) -> list[OptionLikelihoods]:
+    """Score each option as a text with its prompt, one at a time."""
+    tokenizer, protocol = answering.tokenizer, answering.planned.spec.protocol
+    assert benchmark.options is not None
+
+    def scored(prompt: list[int], option: str) -> float:
+        ids = tokenizer(option, add_special_tokens=False)["input_ids"]
+        text = Example([*prompt, *ids], len(prompt))
+        pad = pad_token(tokenizer)
+        return -likelihoods(answering.model, [text], pad, 1, lambda done, of: None)[0].answer
+
+    return [
+        OptionLikelihoods(
+            id=row.id,
+            options={gold: scored(prompt, text) for gold, text in benchmark.options(row).items()},
+        )
+        for row, prompt in zip(asked, prompt_ids(asked, tokenizer, protocol), strict=True)
+    ]
+
+
+def test_options_are_scored_alike_beside_answers_apart_from_them_and_as_texts(make: Make) -> None:
+    answering, asked = make()
+    _, beside = answered(answering, asked, [NAME])
+    close(beside, as_texts(answering, asked))
+    close(answering.options(NAME, asked), as_texts(answering, asked))
+
+
+def test_answers_are_the_same_with_options_beside_them(make: Make) -> None:
+    answering, asked = make()
+    with_options, _ = answered(answering, asked, [NAME])
+    without, none = answered(answering, asked, [])
+    assert with_options == without
+    assert none == []
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("cascade:prefix-pooling[K_dct=200,K_wav=100,r=8]", []), ("base", ["generate.slots=false"])],
+)
+def test_where_a_method_or_the_plan_takes_no_branches_beside_answers_options_follow_them(
+    method: str, settings: list[str], make: Make
+) -> None:
+    answering, asked = make(method, *settings)
+    _, beside = answered(answering, asked, [NAME])
+    assert beside == []
+    close(answering.options(NAME, asked), as_texts(answering, asked))
