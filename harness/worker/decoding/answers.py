@@ -173,7 +173,7 @@ class Answering:
         named = self.planned.spec.method
         method = plugins.method(named.name)
         by_token = method.by_token(method.configure(**named.fields))
-        return by_token and branches.fit(self.model)
+        return by_token and slots.refusal(self.model) is None
 
     @property
     def _pad(self) -> int:

@@ -20,7 +20,7 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from harness.worker.decoding.decode import Answer
-from harness.worker.decoding.slots import Read, kinds, read_prompts, refusal
+from harness.worker.decoding.slots import Read, kinds, read_prompts
 
 Tokens = tuple[int, ...]
 
@@ -60,11 +60,6 @@ class Branches:
             earlier = [self.places[beginning[:n]] - 1 for n in range(1, len(beginning))]
             seen[self.places[beginning] - 1, earlier] = True
         return seen
-
-
-def fit(model: Any) -> bool:
-    """Say whether a model takes branches: it reads as for slots, and takes masks as given."""
-    return refusal(model) is None and bool(model.is_backend_compatible())
 
 
 @torch.inference_mode()

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from transformers import FalconConfig, FalconForCausalLM, MptConfig, MptForCausalLM
 
 from harness import plugins
-from harness.worker.decoding.branches import Branches, fit, read_and_score, score
+from harness.worker.decoding.branches import Branches, read_and_score, score
 from harness.worker.decoding.decode import Answer
 from harness.worker.decoding.likelihood import likelihoods
-from harness.worker.decoding.slots import read_prompts
+from harness.worker.decoding.slots import read_prompts, refusal
 from harness.worker.encode import Example
 from methods.conformance.models import BUILDS, VOCABULARY, build
 from methods.conformance.probes import train
@@ -186,17 +186,17 @@ def mpt() -> Any:
 def test_models_that_count_distances_by_columns_take_no_branches(
     builder: Callable[[], Any],
 ) -> None:
-    assert not fit(builder())
+    assert refusal(builder())
 
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_the_models_of_the_checks_take_branches(name: str) -> None:
-    assert fit(build(name))
+    assert refusal(build(name)) is None
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_keeps_a_model_from_taking_branches(name: str) -> None:
-    assert fit(train(plugins.method(name), BUILDS["llama-gqa"]))
+    assert refusal(train(plugins.method(name), BUILDS["llama-gqa"])) is None
 
 
 def test_progress_is_told_after_each_pass() -> None:
