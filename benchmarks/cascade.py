@@ -19,7 +19,8 @@ from torch.nn.functional import linear
 from torch.profiler import profile
 
 from benchmarks.ratios import device, ratios
-from methods.cascade import Cascade, CascadeConfig, detail_places, low_frequencies, statistics
+from methods.cascade import Cascade, CascadeConfig, statistics
+from methods.tuners.frequencies import detail_places, low_frequencies
 
 SIZE, TOKENS, ROUNDS = 4096, 920, 7
 LIMITS = {"time over the frozen layer": 1.4, "time over dense": 1 / 8, "memory over dense": 1 / 3}

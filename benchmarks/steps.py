@@ -1,6 +1,6 @@
-"""Training steps of methods relative to LoRA, on small Llama models of two widths."""
+"""Training steps and decoded tokens relative to LoRA, on small Llama models of two widths."""
 
-from benchmarks.methods import Shape, training_step
+from benchmarks.methods import Shape, decoded_token, training_step
 from benchmarks.ratios import ratios
 
 ROUNDS = 7
@@ -10,9 +10,12 @@ TARGETS = {
 }
 """The most that a training step may take, LoRA's being 1, by width and method."""
 
+TOKEN_TARGETS = {1: {"cascade": 2.0}, 32: {"cascade": 1.5}}
+"""The most that a decoded token may take, by the rows of the batch and method."""
+
 
 def report() -> None:
-    """Print the training step of each method beside its target."""
+    """Print the training step and the decoded token of each method beside its target."""
     print("\nRelative to LoRA (r = 24, all linear layers), two layers, 2 x 128 tokens:\n")
     print("| width | method | training step | target |\n| ---: | :--- | ---: | ---: |")
     for width, targets in TARGETS.items():
@@ -20,6 +23,15 @@ def report() -> None:
         for name, ratio in ratios(ways, "lora", ROUNDS).items():
             if name in targets:
                 print(f"| {width} | {name} | {ratio} | {targets[name]:.2f} |")
+    print("\n| width | batch | method | decoded token | target |")
+    print("| ---: | ---: | :--- | ---: | ---: |")
+    for width in TARGETS:
+        for rows, targets in TOKEN_TARGETS.items():
+            names = ("lora", *targets)
+            ways = {name: decoded_token(name, shape(width), rows=rows) for name in names}
+            for name, ratio in ratios(ways, "lora", 3 * ROUNDS).items():
+                if name in targets:
+                    print(f"| {width} | {rows} | {name} | {ratio} | {targets[name]:.2f} |")
 
 
 def shape(width: int) -> Shape:

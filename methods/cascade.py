@@ -69,7 +69,7 @@ change the output. `small` fits layers of 32 x 32.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -79,21 +79,22 @@ from methods.contract import Method
 from methods.tuners.adapter import Adapter
 from methods.tuners.autocast import without_autocast
 from methods.tuners.config import NativeConfig, require
-from methods.tuners.constants import constant
+from methods.tuners.cosine import LowDCT
+from methods.tuners.formed import Formed
+from methods.tuners.frequencies import BANDS, Details, corner, details
+from methods.tuners.haar import Haar
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
 from methods.tuners.prefix import Prefix
 from methods.tuners.routing import Routed, RoutedTuner, RouterWeights, auxiliary_loss
-from methods.tuners.transforms import Sparse, cosines, read, write
+from methods.tuners.shared import Shared, SharingTuner
+from methods.tuners.spectra import Low, write
 
 Routing = Literal["spectral", "uniform"]
 Pooling = Literal["token", "prefix", "sequence"]
 
 EXPERTS = ("dct", "wavelet", "spatial")
-BANDS = 3
-"""The detail bands LH, HL and HH, in this order."""
-
 STATISTICS = 3
 """The spectral statistics of a token: log energy, high-frequency ratio, entropy."""
 
@@ -187,84 +188,6 @@ class CascadeConfig(NativeConfig):
                 )
 
 
-def low_frequencies(m: int, n: int, k: int) -> tuple[Tensor, Tensor]:
-    """Find the k places (i, j) of an (m, n) matrix with the smallest i + j, then the smallest i.
-
-    >>> i, j = low_frequencies(3, 4, 5)
-    >>> list(zip(i.tolist(), j.tolist()))
-    [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1)]
-    """
-    sums = torch.arange(m + n - 1, device="cpu")
-    first = (sums - n + 1).clamp(min=0)
-    lengths = sums.clamp(max=m - 1) - first + 1
-    ends = lengths.cumsum(0)
-    numbers = torch.arange(k, device="cpu")
-    diagonal = torch.searchsorted(ends, numbers, right=True)
-    i = first[diagonal] + numbers - (ends - lengths)[diagonal]
-    return i, diagonal - i
-
-
-def detail_places(m: int, n: int, k: int, seed: int) -> list[tuple[Tensor, Tensor]]:
-    """Draw the places (i, j) of k coefficients in LH, HL and HH, each of shape (m / 2, n / 2)."""
-    generator = torch.Generator().manual_seed(seed)
-    size, width = (m // 2) * (n // 2), n // 2
-    drawn = [
-        torch.randperm(size, generator=generator, device="cpu")[:share].sort().values
-        for share in per_band(k)
-    ]
-    return [(places // width, places % width) for places in drawn]
-
-
-def per_band(k: int) -> list[int]:
-    """Split k coefficients over LH, HL and HH.
-
-    >>> per_band(10_000)
-    [3333, 3333, 3334]
-    """
-    return [(band + 1) * k // BANDS - band * k // BANDS for band in range(BANDS)]
-
-
-# What follows depends on sizes alone. It is made once for all layers of a size, out of inference
-# mode, in which it could not be used for training later.
-
-
-class Corner(NamedTuple):
-    """The corner of S_dct that has the coefficients in it.
-
-    Attributes:
-        p: Its rows, rounded up to a multiple of 8, at which matrix products are quick.
-        q: Its columns, likewise.
-        places: Where each coefficient lies, counted row by row, (K_dct,).
-    """
-
-    p: int
-    q: int
-    places: Tensor
-
-
-@constant
-def corner(m: int, n: int, k: int, device: torch.device) -> Corner:
-    """Place the DCT coefficients of a layer (m, n)."""
-    i, j = low_frequencies(m, n, k)
-    p, q = (-(-(int(places.max()) + 1) // 8) * 8 for places in (i, j))
-    return Corner(p, q, (i * q + j).to(device))
-
-
-@constant
-def details(m: int, n: int, k: int, seed: int, device: torch.device) -> Sparse:
-    """Place the wavelet coefficients of a layer (m, n); the numbers say which one comes next.
-
-    Rows and columns are those of `haar`, which has low-pass and high-pass in turns.
-    """
-    high = ((0, 1), (1, 0), (1, 1))  # of rows and columns, in LH, HL and HH
-    places = zip(detail_places(m, n, k, seed), high, strict=True)
-    halves = [(2 * i + rows, 2 * j + columns) for (i, j), (rows, columns) in places]
-    i, j = (torch.cat(both) for both in zip(*halves, strict=True))
-    order = i.argsort(stable=True)
-    offsets = torch.searchsorted(i[order], torch.arange(m, device="cpu"))
-    return Sparse(order.to(device), j[order].to(device), offsets.to(device))
-
-
 class Router(nn.Module):
     """The weights of the experts, eq. 10 and 11."""
 
@@ -276,9 +199,9 @@ class Router(nn.Module):
         for weight in (self.W_spec, self.W_sem):
             nn.init.kaiming_uniform_(weight, a=math.sqrt(5))
 
-    def forward(self, energies: Tensor, semantic: Tensor) -> Tensor:
-        """Map energies (2, tokens) and W_sem x (tokens, d_h) to weights (tokens, E)."""
-        h = statistics(energies / self.W_sem.shape[1]) @ self.W_spec.T + semantic
+    def forward(self, x_spec: Tensor, semantic: Tensor) -> Tensor:
+        """Map x_spec (tokens, 3) and W_sem x (tokens, d_h) to weights (tokens, E)."""
+        h = torch.addmm(semantic, x_spec, self.W_spec.T)
         w: Tensor = (h @ self.W_out.T).softmax(-1)
         return w
 
@@ -289,6 +212,24 @@ def statistics(energies: Tensor) -> Tensor:
     e = floored.sum(0)
     halves = floored / e
     return torch.stack([e.log(), halves[1], torch.special.entr(halves).sum(0)], dim=-1)
+
+
+def analysed(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Map (..., n) to sqrt 2 H_n x, (n, tokens), and the statistics x_spec, (tokens, 3)."""
+    n = x.shape[-1]
+    u, energies = Haar.apply(x.reshape(-1, n))  # type: ignore[no-untyped-call]
+    return u, statistics(energies / (2 * n))
+
+
+def low_frequency(x: Tensor, q: int) -> Tensor:
+    """Map (..., n) to the q lowest frequencies of each token, the rows of C_n x, (tokens, q)."""
+    z: Tensor = LowDCT.apply(x.reshape(-1, x.shape[-1]), q)  # type: ignore[no-untyped-call]
+    return z
+
+
+def stacked(*rows: Tensor) -> Tensor:
+    """Put rows below one another."""
+    return torch.cat(rows)
 
 
 class Cascade(Routed, Adapter):
@@ -308,7 +249,8 @@ class Cascade(Routed, Adapter):
             nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
         self.g: Any = modulator(config) if config.modulates else None
         self.router: Any = Router(self.n, config) if config.routing == "spectral" else None
-        self.prefix = Prefix()
+        self.prefix, self.shared = Prefix(), Shared()
+        self.spectrum, self.numbers, self.rows = Formed(), Formed(), Formed()
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., n) to the weighed sum of the experts, (..., m).
@@ -319,78 +261,86 @@ class Cascade(Routed, Adapter):
             return self._update(x)
 
     def _update(self, x: Tensor) -> Tensor:
-        tokens, S_dct = x.reshape(-1, self.n), self._spectrum(x)  # noqa: N806
-        p, q = S_dct.shape
-        u, energies, products = read(tokens, self._basis(q, self.n, x), self._readers(x))
-        z, a, semantic = products.split(self._widths(q), dim=1)
-        w_dct, w_wavelet, w_spatial = self._weigh(x, energies, semantic)
-        factors = torch.cat([w_dct[:, None] * (z @ S_dct.T), w_spatial[:, None] * a], dim=1)
-        B = self.B.T if self.config.spatial else x.new_empty(0, self.m)  # noqa: N806
-        basis = self._basis(p, self.m, x)
-        y = write(u, self._details(x), w_wavelet, factors, basis, B)
+        u, x_spec = self.shared.get(self, x, analysed)
+        a, semantic = self._products(x)
+        w_dct, w_wavelet, w_spatial = self._weigh(x, x_spec, semantic)
+        y = write(
+            u,
+            self._places(x).places,
+            self._details(x),
+            w_wavelet[:, 0],
+            w_dct * self._frequencies(x),
+            Low(w_spatial * a, self.B if self.config.spatial else x.new_empty(self.m, 0)),
+        )
         return y.view(*x.shape[:-1], self.m)
 
-    def _spectrum(self, x: Tensor) -> Tensor:
-        """Return the corner of S_dct that is not zero, (p, q)."""
+    def _frequencies(self, x: Tensor) -> Tensor:
+        """Return S_dct C_n x, of which p rows are not zero, (tokens, p)."""
         if not self.config.dct:
-            return x.new_empty(0, 0)
-        p, q, places = corner(self.m, self.n, self.config.K_dct, x.device)
-        return self.s.new_zeros(p * q).scatter(0, places, self.s).view(p, q)
+            return x.new_empty(x.numel() // self.n, 0)
+        place = corner(self.m, self.n, self.config.K_dct, x.device)
+        z: Tensor = self.shared.get(self, x, low_frequency, place.q)
+        S_dct: Tensor = self.spectrum(place.filled, self.s)  # noqa: N806
+        return z @ S_dct.T
 
-    def _basis(self, rows: int, size: int, x: Tensor) -> Tensor:
-        return cosines(rows, size, x.device, x.dtype)
-
-    def _readers(self, x: Tensor) -> Tensor:
-        """Stack the trained rows that every token is multiplied with: those of A, then W_sem."""
-        rows = [self.A] if self.config.spatial else []
+    def _products(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return A x (tokens, r) and W_sem x (tokens, d_h); of no columns where there is none."""
+        trained = [self.A] if self.config.spatial else []
         if self.router is not None and self.config.pooling == "token":
-            rows.append(self.router.W_sem)
-        return torch.cat([x.new_empty(0, self.n), *rows])
+            trained.append(self.router.W_sem)
+        tokens = x.reshape(-1, self.n)
+        products = tokens @ self.rows(stacked, *trained).T if trained else tokens[:, :0]
+        r = self.config.r * self.config.spatial
+        return products[:, :r], products[:, r:]
 
-    def _widths(self, q: int) -> list[int]:
-        """Split the products of a token: those with C_n, A and W_sem."""
+    def _places(self, x: Tensor) -> Details:
+        """Place the wavelet coefficients."""
         config = self.config
-        routed = config.routing == "spectral" and config.pooling == "token"
-        return [q, config.r * config.spatial, config.d_h * routed]
+        return details(
+            self.m, self.n, config.K_wav * config.wavelet, config.seed, (x.device, x.dtype)
+        )
 
-    def _details(self, x: Tensor) -> Sparse:
-        """Return the wavelet coefficients, at their places."""
-        config = self.config
-        if not config.wavelet:
-            none = torch.zeros(self.m, dtype=torch.int64, device=x.device)
-            return Sparse(x.new_empty(0), none[:0], none)
-        places = details(self.m, self.n, config.K_wav, config.seed, x.device)
-        return places._replace(numbers=self._modulated().index_select(0, places.numbers))
+    def _details(self, x: Tensor) -> Tensor:
+        """Return half of each wavelet coefficient, row by row, (K_wav,).
 
-    def _modulated(self) -> Tensor:
-        """Return the coefficients of all bands after eq. 9, (K_wav,)."""
+        Half, since `haar` is sqrt 2 H.
+        """
+        if not self.config.wavelet:
+            return x.new_empty(0)
+        parts = [self.B_wav]
+        if self.g is not None:
+            parts += [self.s, *self.g.parameters()]
+        numbers: Tensor = self.numbers(lambda *_: self._modulated(self._places(x)) / 2, *parts)
+        return numbers
+
+    def _modulated(self, places: Details) -> Tensor:
+        """Return the coefficients of all bands after eq. 9, row by row, (K_wav,)."""
+        B_wav = self.B_wav.index_select(0, places.order)  # noqa: N806
         if self.g is None:
-            return self.B_wav
-        gamma, beta = self.g(self.s).view(2, BANDS)
-        bands = self.B_wav.split(per_band(self.config.K_wav))
-        return torch.cat([(1 + gamma[b]) * bands[b] + beta[b] for b in range(BANDS)])
+            return B_wav
+        gamma, beta = (self.g(self.s).view(2, BANDS) @ places.bands).unbind()
+        return torch.addcmul(beta, 1 + gamma, B_wav)
 
-    def _weigh(self, x: Tensor, energies: Tensor, semantic: Tensor) -> list[Tensor]:
-        """Return the weights of the three experts, (tokens,) each; zero for one that is not."""
-        w = self._route(x, energies, semantic)
+    def _weigh(self, x: Tensor, x_spec: Tensor, semantic: Tensor) -> list[Tensor]:
+        """Return the weights of the three experts, (tokens, 1) each; zero for one that is not."""
+        w = self._route(x, x_spec, semantic)
         if self.training:
             self.keep(w, w.mean(0))
-        present = dict(zip(self.config.experts, w.unbind(dim=1), strict=True))
-        return [present.get(name, w.new_zeros(len(w))) for name in EXPERTS]
+        present = dict(zip(self.config.experts, w.split(1, dim=1), strict=True))
+        return [present.get(name, w.new_zeros(len(w), 1)) for name in EXPERTS]
 
-    def _route(self, x: Tensor, energies: Tensor, semantic: Tensor) -> Tensor:
+    def _route(self, x: Tensor, x_spec: Tensor, semantic: Tensor) -> Tensor:
         """Return the weights (tokens, E) of the experts of the configuration."""
         if self.router is None:
             experts = len(self.config.experts)
-            return x.new_full((energies.shape[1], experts), 1 / experts)
+            return x.new_full((len(x_spec), experts), 1 / experts)
         if self.config.pooling == "token":
-            routed: Tensor = self.router(energies, semantic)
+            routed: Tensor = self.router(x_spec, semantic)
             return routed
         by_prefix = self.config.pooling == "prefix"
         pooled = self.prefix.means(self, x) if by_prefix else x.mean(-2)
-        tokens, none = pooled.reshape(-1, self.n), self._basis(0, self.n, x)
-        _, energies, semantic = read(tokens, none, self.router.W_sem)
-        weights: Tensor = self.router(energies, semantic)
+        _, x_spec = analysed(pooled)
+        weights: Tensor = self.router(x_spec, pooled.reshape(-1, self.n) @ self.router.W_sem.T)
         return weights if by_prefix else weights.repeat_interleave(x.shape[-2], dim=0)
 
     def collect(self) -> Tensor | None:
@@ -420,7 +370,7 @@ def modulator(config: CascadeConfig) -> nn.Module:
     return nn.Sequential(nn.Linear(config.K_dct, config.d_g), nn.SiLU(), last)
 
 
-class CascadeModel(RoutedTuner, LinearTuner):
+class CascadeModel(SharingTuner, RoutedTuner, LinearTuner):
     """Puts a `Cascade` beside every targeted linear layer."""
 
     adapter = Cascade

@@ -53,10 +53,12 @@ from methods.contract import Method
 from methods.training.hooks import StepHooks, TrainingAhead
 from methods.tuners.adapter import Adapter
 from methods.tuners.config import NativeConfig, require
+from methods.tuners.cosine import dct, idct
 from methods.tuners.layers import targeted
 from methods.tuners.linear import LinearTuner
 from methods.tuners.peft_types import register
-from methods.tuners.transforms import dct, idct
+from methods.tuners.shared import Shared, SharingTuner
+from methods.tuners.sparse import places, product, sampled
 
 
 @dataclass
@@ -93,51 +95,59 @@ class LoCAConfig(NativeConfig):
         require(self, "between 0 and 1", lambda value: 0 <= value <= 1, "location_share")
 
 
-def _spread(x: Tensor, source: Tensor, a: Tensor, target: Tensor, size: int) -> Tensor:
-    """Multiply (tokens, channels) by a sparse matrix: a_k leads from source_k to target_k."""
-    return x.new_zeros(len(x), size).index_add_(1, target, a * x.index_select(1, source))
+def spectrum(x: Tensor) -> Tensor:
+    """Map (..., in) to D x, (in, tokens)."""
+    z: Tensor = Spectrum.apply(x.reshape(-1, x.shape[-1]))  # type: ignore[no-untyped-call]
+    return z
 
 
-def _sampled(g: Tensor, row: Tensor, x: Tensor, column: Tensor) -> Tensor:
-    """Take the entries (row_k, column_k) of g^T x; g and x have one row per token."""
-    return (g.index_select(1, row) * x.index_select(1, column)).sum(dim=0)
+class Spectrum(torch.autograd.Function):
+    """The cosine transform of tokens (tokens, in), channel by channel."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """Map (tokens, in) to (in, tokens)."""
+        return dct(x).T.contiguous()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        """Return the gradient of x."""
+        return idct(gradients[0].T.contiguous())
 
 
 def _difference(x: Tensor) -> Tensor:
     """Subtract of each channel's neighbours the one before from the one after."""
-    after = torch.cat([x[:, 1:], x[:, -1:]], dim=1)
-    before = torch.cat([x[:, :1], x[:, :-1]], dim=1)
-    return after - before
+    return torch.cat([x[1:], x[-1:]]) - torch.cat([x[:1], x[:-1]])
 
 
 class CosineUpdate(torch.autograd.Function):
-    """C^T S D x for tokens x (tokens, in), and the gradients of the module's docstring."""
+    """C^T S z for spectra z (in, tokens), and the gradients of the module's docstring."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, a: Tensor, locations: Tensor, places: Tensor, out: int
-    ) -> Tensor:
-        """Map (tokens, in) to (tokens, out); `locations` are only there to get a gradient."""
-        spectrum = dct(x)
-        ctx.save_for_backward(spectrum, a, places)
-        row, column = places
-        return idct(_spread(spectrum, column, a, row, out))
+    def forward(ctx: Any, z: Tensor, a: Tensor, locations: Tensor, at: Tensor, out: int) -> Tensor:
+        """Map (in, tokens) to (tokens, out); `locations` are only there to get a gradient."""
+        order = at[0].argsort(stable=True)
+        ctx.places = places(at[0, order], at[1, order], out, len(z))
+        ctx.save_for_backward(z, a, order)
+        return idct(product(ctx.places.rows, a[order], z).T.contiguous())
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of x, coefficients and locations."""
-        spectrum, a, (row, column) = ctx.saved_tensors
-        g = dct(gradients[0])
-        to_x = to_a = to_locations = None
+        """Return the gradients of z, coefficients and locations."""
+        z, a, order = ctx.saved_tensors
+        rows, transposed, turned = ctx.places
+        ordered, back = a[order], order.argsort()
+        g = dct(gradients[0]).T.contiguous()
+        to_z = to_a = to_locations = None
         if ctx.needs_input_grad[0]:
-            to_x = idct(_spread(g, row, a, column, spectrum.shape[1]))
+            to_z = product(transposed, ordered[turned], g)
         if ctx.needs_input_grad[1]:
-            to_a = _sampled(g, row, spectrum, column)
+            to_a = sampled(rows, ordered, z, g)[back]
         if ctx.needs_input_grad[2]:
-            down = _sampled(_difference(g), row, spectrum, column)
-            right = _sampled(g, row, _difference(spectrum), column)
-            to_locations = (a / 2 * torch.stack([down, right])).clamp(-1, 1)
-        return to_x, to_a, to_locations, None, None
+            down = sampled(rows, ordered, z, _difference(g))
+            right = sampled(rows, ordered, _difference(z), g)
+            to_locations = (a / 2 * torch.stack([down, right])[:, back]).clamp(-1, 1)
+        return to_z, to_a, to_locations, None, None
 
 
 class LoCA(Adapter):
@@ -159,6 +169,7 @@ class LoCA(Adapter):
         self.a = nn.Parameter(torch.zeros(config.n))
         self.locations = nn.Parameter(torch.rand(2, config.n) / config.location_scale)
         self.learns_coefficients = self.learns_locations = True
+        self.shared = Shared()
 
     @property
     def precision(self) -> torch.dtype:
@@ -173,12 +184,9 @@ class LoCA(Adapter):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to the update's (..., out)."""
-        tokens, a, locations = (
-            tensor.to(self.precision)
-            for tensor in (x.reshape(-1, x.shape[-1]), self.a, self.locations)
-        )
+        x, a, locations = (tensor.to(self.precision) for tensor in (x, self.a, self.locations))
         y: Tensor = CosineUpdate.apply(  # type: ignore[no-untyped-call]
-            tokens,
+            self.shared.get(self, x, spectrum),
             a if self.learns_coefficients else a.detach(),
             locations if self.learns_locations else locations.detach(),
             self.places(),
@@ -201,7 +209,7 @@ class LoCA(Adapter):
         self.learns_coefficients = not self.learns_locations
 
 
-class LoCAModel(LinearTuner):
+class LoCAModel(SharingTuner, LinearTuner):
     """Puts a `LoCA` beside every targeted linear layer."""
 
     adapter = LoCA
