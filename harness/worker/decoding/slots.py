@@ -84,10 +84,8 @@ def refusal(model: Any) -> str | None:
         return "its adapter computes with all tokens of a pass at once"
     if others:
         return f"its generation_config sets {', '.join(others)}"
-    if not model.is_backend_compatible():
-        return "its attention builds masks of its own"
-    if attention not in {"sdpa", "eager"}:
-        return f"its attention is {attention}, which takes no mask of each row"
+    if attention not in {"sdpa", "eager"} or not model.is_backend_compatible():
+        return f"its attention, {attention}, takes no mask of each row"
     return None
 
 

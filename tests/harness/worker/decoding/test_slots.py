@@ -124,7 +124,7 @@ def test_what_was_read_is_given_with_its_logits_and_is_left_for_the_answers(mode
     ("set_on", "name", "value", "said"),
     [
         ("generation_config", "repetition_penalty", 1.5, "sets repetition_penalty"),
-        ("config", "_attn_implementation", "flash_attention_2", "is flash_attention_2"),
+        ("config", "_attn_implementation", "flash_attention_2", "flash_attention_2, takes no mask"),
         ("config", "attention_chunk_size", 8, "something else than the keys and values"),
     ],
 )
