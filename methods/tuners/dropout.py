@@ -7,22 +7,18 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 
-class Dropout(nn.Module):
+class Dropout(nn.Dropout):
     """Sets each entry to zero with probability p in training, and divides the others by 1 - p.
 
     The same distribution as `nn.Dropout` by other draws: one for an entry that drops out, not one
     for each entry, which on a CPU takes longer than a small product of matrices.
     """
 
-    def __init__(self, p: float) -> None:
-        super().__init__()
-        self.p = p
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return what is left of x, of any shape."""
+    def forward(self, input: Tensor) -> Tensor:
+        """Return what is left of the input, of any shape."""
         if not self.training or not self.p:
-            return x
-        y: Tensor = Dropped.apply(x, places(x, self.p), self.p)  # type: ignore[no-untyped-call]
+            return input
+        y: Tensor = Dropped.apply(input, places(input, self.p), self.p)  # type: ignore[no-untyped-call]
         return y
 
 

@@ -10,8 +10,9 @@ from harness.commands.doctor import examine, written
 from harness.errors import UserError
 from harness.worker.decoding.conformance import slots_change_no_token
 from methods.conformance.checks import CHECKS
+from methods.conformance.packing import packed_equals_padded
 
-EVERY = [check.__name__ for check in (*CHECKS, slots_change_no_token)]
+EVERY = [check.__name__ for check in (*CHECKS, packed_equals_padded, slots_change_no_token)]
 
 # Rank-1 LoRA on the queries, with two mistakes: the formula counts rank 2, and it says to start
 # away from the base.

@@ -245,11 +245,14 @@ def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
         first = next(outcomes)
         servers = children(os.getpid())
         second = next(outcomes)
-        with (killed.path / "spec.json").open("w"):  # which waits for the reader
-            same = children(os.getpid())
-            (at_work,) = [run for server in servers for run in children(server)]
-            os.kill(at_work, signal.SIGKILL)
-            third = next(outcomes)
+        at_work: list[int] = []
+        while not at_work:  # the worker reads the job too, before it forks
+            with (killed.path / "spec.json").open("w"):  # which waits for the reader
+                same = children(os.getpid())
+                at_work = [run for server in servers for run in children(server)]
+                for run in at_work:
+                    os.kill(run, signal.SIGKILL)
+        third = next(outcomes)
     assert [one.status for one in (first, second, third)] == ["failed"] * 3
     assert "moved away" in reason(no_backbone)
     assert "spec.json" in reason(no_job)
