@@ -1,6 +1,7 @@
 """What the methods of the attention cost, relative to LoRA."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
 from benchmarks.ratios import device, ratios
 from harness import plugins
 from methods.training.hooks import StepHooks, TrainingAhead
+from methods.tuners.kept import keeping
 
 Shape = dict[str, int]
 """The sizes of a Llama model."""
@@ -85,15 +87,21 @@ def training_step(
 def decoded_token(
     name: str, shape: Shape = SHAPE, dtype: torch.dtype = USUAL, rows: int = 1, **fields: Any
 ) -> Callable[[], object]:
-    """Return the forward pass of one token in each of some rows after a cached context."""
+    """Return the forward pass of one token in each of some rows after a cached context.
+
+    Nothing is merged, but what else an evaluation keeps is kept.
+    """
     model = _adapted(name, shape, dtype, fields).eval()
+    kept = ExitStack()
+    if not plugins.method(name).mergeable:
+        kept.enter_context(keeping(model, plugins.method(name)))
     ids = torch.randint(shape["vocab_size"], (rows, CONTEXT), device=device())
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
         model(input_ids=ids, past_key_values=cache)
 
     @torch.inference_mode()
-    def decode() -> None:
+    def decode(held: ExitStack = kept) -> None:  # without a holder it would be left
         model(input_ids=ids[:, :1], past_key_values=cache)
         cache.crop(-1)
 
