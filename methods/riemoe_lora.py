@@ -15,8 +15,8 @@ update cannot be merged but is cached and padded like any linear layer.
 Gate rescaling: g_e enters what a step of expert e does to the output twice, by the gradient and by
 the weight of its output, which holds back experts of small weight. So the gradient that reaches
 B_e, A_e and, through them, x is weighted by sqrt(g_e) instead of g_e, which makes it g_e^1.5 in
-place of g_e^2. The value of the output and
-the gradient of the gate stay what they are. With s = sqrt(g) held constant and z = B_e A_e x,
+place of g_e^2. The value of the output and the gradient of the gate stay what they are. With
+s = sqrt(g) held constant and z = B_e A_e x,
 
     g z = s z + (g - s) stop(z)
 

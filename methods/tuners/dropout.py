@@ -1,4 +1,4 @@
-"""Dropout that draws what drops out, and holds no mask of the size of its input."""
+"""Dropout that, on a CPU, draws and holds only the places of what drops out."""
 
 from typing import Any
 
@@ -10,8 +10,9 @@ from torch.autograd import Function
 class Dropout(nn.Dropout):
     """Sets each entry to zero with probability p in training, and divides the others by 1 - p.
 
-    The same distribution as `nn.Dropout` by other draws: one for an entry that drops out, not one
-    for each entry, which on a CPU takes longer than a small product of matrices.
+    The distribution is that of `nn.Dropout`, the draws are others. On a CPU there is one for each
+    entry that drops out: one for each entry of the input takes longer than a small product of
+    matrices.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -48,9 +49,10 @@ def _drop(x: Tensor, at: Tensor, p: float) -> Tensor:
 def places(x: Tensor, p: float) -> Tensor:
     """Draw the places of the entries of x that drop out, each with probability p.
 
-    On a CPU as indices: the distance from one to the next has a geometric distribution. Those drawn
-    are too few less often than once in 10^20 passes. On a GPU as a mask over all entries, since
-    their number would have to be waited for.
+    On a CPU they are indices: the distance from one to the next has a geometric distribution. So
+    many distances are drawn that they end before the last entry less often than once in 10^20
+    passes. On a GPU they are a mask over all entries: the number of indices would have to be waited
+    for.
     """
     n = x.numel()
     if x.device.type != "cpu":

@@ -49,10 +49,6 @@ def per_band(k: int) -> list[int]:
     return [(band + 1) * k // BANDS - band * k // BANDS for band in range(BANDS)]
 
 
-# What follows depends on sizes alone. It is made once for all layers of a size, out of inference
-# mode, in which it could not be used for training later.
-
-
 class Corner(NamedTuple):
     """The corner of a cosine spectrum that has the coefficients in it.
 

@@ -13,8 +13,12 @@ class Shared:
     """Holds what was made of the latest input, for the layers that are given it.
 
     A layer that asks for the same a second time begins another pass, and gets it made anew: the
-    graph of the first pass may be gone. Nothing is held of a pass through the model that has ended,
-    and nothing is copied with a layer.
+    graph of the first pass may be gone. An input that was changed in place is another one, except
+    in inference mode, where torch does not count changes.
+
+    When a forward pass of the tuner ends, everything is let go. What gradient checkpointing makes
+    again in the backward pass, or `generate` in a pass of the inner model, is held until the next
+    input. A copy of a layer starts empty.
     """
 
     def __init__(self) -> None:

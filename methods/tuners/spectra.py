@@ -1,4 +1,4 @@
-"""From coefficients in three domains to a layer's output: the Haar, the cosine and a low rank."""
+"""A layer's output from its Haar coefficients, its low frequencies and a product of low rank."""
 
 from typing import Any, NamedTuple
 
@@ -38,7 +38,10 @@ def write(u: Tensor, details: Places, numbers: Tensor, w: Tensor, z: Tensor, low
 
 
 class Write(Function):
-    """`write` with its gradient in one piece, which goes over the output's once."""
+    """`write` with its gradient in one piece.
+
+    Step by step, autograd would go over the gradient of the output once for each step.
+    """
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:

@@ -48,7 +48,7 @@ class Engine:
         return bool(self.accelerator.distributed_type == "DEEPSPEED")
 
     def backward(self, model: Any, loss: Tensor, passes: int, *, last: bool) -> None:
-        """Add the gradients of one pass of a step, of whose losses the mean is taken.
+        """Add the gradients of one pass; those of a step are of the mean loss of its passes.
 
         Args:
             model: What `prepare` returned.
@@ -59,7 +59,7 @@ class Engine:
         if self._sharded:
             # Accelerate would take the optimizer step too, before a hook could see the gradients.
             model.set_gradient_accumulation_boundary(is_boundary=last)
-            # DeepSpeed divides by the batches of a step, of which packing makes fewer passes.
+            # DeepSpeed divides by the batches of a padded step; a packed one has other passes.
             model.backward(loss * (self.accumulation_steps / passes))
         else:
             (loss / passes).backward()

@@ -18,7 +18,7 @@ class Losses:
     """Keeps the losses of steps on the device until the journal gets those of several at once.
 
     To read one is to wait for all that the device was asked to do. On leaving, what is left is
-    read, after an error too: it may come of an earlier loss that was not finite.
+    read, after an error too: an earlier loss that was not finite may be its cause.
     """
 
     def __init__(self, journal: Journal) -> None:
