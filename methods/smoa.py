@@ -147,7 +147,7 @@ class Block(nn.Module):
         self.formed = Formed()
 
     def update(self) -> Tensor:
-        """Return (alpha / r) dM, (rows, columns); in evaluation it is kept."""
+        """Return (alpha / r) dM, (rows, columns); an evaluation keeps it."""
         update: Tensor = self.formed(partial(modulated, scale=self.scale), self.A, self.B, self.M)
         return update
 

@@ -1,4 +1,4 @@
-"""What a layer forms of its parameters: not held for the gradient, but kept in evaluation."""
+"""What a layer forms of its parameters: not held for the gradient, kept in an evaluation."""
 
 from collections.abc import Callable
 from typing import Any

@@ -102,7 +102,7 @@ class Environment(FileValue):
 
 
 class Event(FileValue):
-    """A moment of a run, appended as it happens; only what it is about is there."""
+    """A moment of a run, appended at once, or with later steps; only what it is about is there."""
 
     time: float
     """Seconds since the epoch."""

@@ -1,4 +1,4 @@
-"""Where a training ends at once: with the first loss that is no finite number."""
+"""A training ends by the next validation; its end is named after the first broken loss."""
 
 import json
 from pathlib import Path
@@ -59,11 +59,12 @@ class Breaks:
         return {}
 
 
-def test_a_loss_that_is_not_finite_ends_the_training_at_its_step(tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_ends_the_training_before_any_validation(tmp_path: Path) -> None:
     model = adapted()
     error, events = ended(model, Extras([Breaks(model, 3, float("nan"))]), tmp_path)
     assert (error.step, error.reason) == (3, "the loss is nan")
     assert [event["step"] for event in events if "step" in event] == [1, 2, 3]
+    assert not any(event.get("phase") == "validate" for event in events)
     assert events[-1]["loss"] == "NaN"  # as run folders write it, in strict JSON
 
 
