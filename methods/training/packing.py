@@ -33,6 +33,9 @@ def refusal(config: Any) -> str | None:
     model: Any = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
     if model is None or not model._supports_attention_backend:
         return f"the attention of {text.model_type} cannot be taken row by row"
+    if not getattr(text, "rope_parameters", None):
+        # RoBERTa counts positions from its padding token on, and would take others without a word.
+        return f"the positions of {text.model_type} are not rotary"
     if others := sorted(set(getattr(text, "layer_types", None) or ()) - KINDS):
         return f"{text.model_type} has layers of {others[0]}, which would run on across rows"
     return None

@@ -55,6 +55,7 @@ def test_packing_is_another_run_and_its_absence_is_the_run_of_before() -> None:
         ("mistral", None),
         ("gemma2", None),
         ("gemma3_text", None),
+        ("roberta", "the positions of roberta are not rotary"),
         ("mamba", "the attention of mamba cannot be taken row by row"),
         (
             "llama4_text",
