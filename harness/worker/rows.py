@@ -40,7 +40,9 @@ def load(planned: PlannedRun) -> Rows:
         _require_unchanged(sets.tests[name], data)
     if sets.training:
         _require_unchanged(sets.training, spec.train_data)
-    return _divided(sets, spec.group, spec.fold, spec.seeds.split, (spec.limit, spec.train_limit))
+    # Without folds the rows are those of any seed, and what is kept of them is too.
+    fold = None if spec.fold is None else (spec.fold, spec.seeds.split)
+    return _divided(sets, spec.group, fold, (spec.limit, spec.train_limit))
 
 
 @kept(64, rows=2)
@@ -123,14 +125,17 @@ def _read_once(sources: Sources, stamped: tuple[object, ...]) -> Sets:
 
 @lru_cache(8)
 def _divided(
-    sets: Sets, group: str, fold: int | None, seed: int, limits: tuple[int | None, int | None]
+    sets: Sets,
+    group: str,
+    fold: tuple[int, int] | None,
+    limits: tuple[int | None, int | None],
 ) -> Rows:
     if fold is None:
         assert sets.training
         train, validation = sets.training.rows, tuple[Row, ...]()
         tests = {name: data.rows for name, data in sets.tests.items()}
     else:
-        division = divide(sets.tests, plugins.group(group).folds, fold, seed)
+        division = divide(sets.tests, plugins.group(group).folds, *fold)
         train, validation = division.train, division.validation
         tests = dict(division.tests)
     tested, trained = limits

@@ -133,7 +133,8 @@ class Answering:
         """Give the log-likelihood of each option of each row."""
         answers = self._asked(name, rows, options=True)
         if self._takes_branches:
-            branches.read_and_score(self.model, answers, self._pad, self._progress(name))
+            size = self.planned.spec.generate.batch_size
+            branches.read_and_score(self.model, answers, self._pad, self._progress(name), size)
         else:
             self._score_texts(name, answers)
         return _options(rows, answers)

@@ -20,7 +20,7 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from harness.worker.decoding.decode import Answer
-from harness.worker.decoding.slots import Read, kinds, read_prompts
+from harness.worker.decoding.slots import TOGETHER, Read, kinds, read_prompts
 
 Tokens = tuple[int, ...]
 
@@ -64,7 +64,11 @@ class Branches:
 
 @torch.inference_mode()
 def read_and_score(
-    model: Any, answers: Sequence[Answer], pad: int, progress: Callable[[int, int], None]
+    model: Any,
+    answers: Sequence[Answer],
+    pad: int,
+    progress: Callable[[int, int], None],
+    most: int = TOGETHER,
 ) -> None:
     """Score the options of each answer, without writing it.
 
@@ -73,10 +77,11 @@ def read_and_score(
         answers: With their prompts and options.
         pad: A token in the place of none, hidden by masks.
         progress: Called after each pass with prompts done and prompts in all.
+        most: Prompts in one pass, as `read_prompts` takes it.
     """
     model.eval()
     done = 0
-    for read in read_prompts(model, answers, pad):
+    for read in read_prompts(model, answers, pad, most):
         score(model, read, pad)
         done += len(read.answers)
         progress(done, len(answers))

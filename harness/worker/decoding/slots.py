@@ -1,6 +1,6 @@
 """Greedy decoding by slots: an answer that has ended leaves, and a waiting prompt takes its place.
 
-What all prompts of a list begin with is read once. The rest of about ten prompts is read in one
+What all prompts of a list begin with is read once. The rest of up to ten prompts is read in one
 pass, before there are slots for all of them, so that no slot waits.
 """
 
@@ -20,7 +20,7 @@ from harness.worker.decoding.rows import Rows, Source
 from methods.tuners import prefix
 
 TOGETHER = 10
-"""Prompts that are read in one pass."""
+"""The most prompts that are read in one pass."""
 
 STEPS = 8
 """Steps of a GPU before it is asked which answers have ended, for which it has to be waited."""
@@ -68,6 +68,10 @@ FOLLOWED = {
 not ask for."""
 
 
+STRETCHED = {"dynamic", "longrope"}
+"""Rotary frequencies that transformers changes with the longest row of a pass."""
+
+
 def refusal(model: Any) -> str | None:
     """Say why the answers of a model cannot be written by slots; None where they can."""
     config = model.config.get_text_config(decoder=True)
@@ -76,21 +80,36 @@ def refusal(model: Any) -> str | None:
     written = model.generation_config.to_diff_dict()
     others = sorted(name for name, value in written.items() if value and name not in FOLLOWED)
     attention = config._attn_implementation
-    if not layers <= {DynamicLayer, DynamicSlidingWindowLayer} or _in_chunks(config):
-        return "its layers keep something else than the keys and values of the last tokens"
-    if any(adapter.is_prompt_learning for adapter in adapters):
-        return "its adapter writes tokens of its own before the prompt"
-    if any(getattr(adapter, "by_whole_sequences", False) for adapter in adapters):
-        return "its adapter computes with all tokens of a pass at once"
-    if others:
-        return f"its generation_config sets {', '.join(others)}"
-    if attention not in {"sdpa", "eager"} or not model.is_backend_compatible():
-        return f"its attention, {attention}, takes no mask of each row"
-    return None
+    reasons = {
+        "its layers keep something else than the keys and values of the last tokens": (
+            not layers <= {DynamicLayer, DynamicSlidingWindowLayer} or _in_chunks(config)
+        ),
+        "the rotary frequencies of a row depend on how long the other rows are": (
+            bool(_rope_types(config) & STRETCHED)
+        ),
+        "its adapter writes tokens of its own before the prompt": any(
+            adapter.is_prompt_learning for adapter in adapters
+        ),
+        "its adapter computes with all tokens of a pass at once": any(
+            getattr(adapter, "by_whole_sequences", False) for adapter in adapters
+        ),
+        f"its generation_config sets {', '.join(others)}": bool(others),
+        f"its attention, {attention}, takes no mask of each row": (
+            attention not in {"sdpa", "eager"} or not model.is_backend_compatible()
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def _in_chunks(config: Any) -> bool:
     return getattr(config, "attention_chunk_size", None) is not None
+
+
+def _rope_types(config: Any) -> set[Any]:
+    """Name the kinds of rotary frequencies; some models have one for each kind of layer."""
+    found = getattr(config, "rope_parameters", None) or {}
+    of_layers = [one for one in found.values() if isinstance(one, dict)]
+    return {one.get("rope_type") for one in [found, *of_layers]}
 
 
 @torch.inference_mode()
@@ -114,20 +133,21 @@ def decode(
     """
     model.eval()
     ends, writing = end_tokens(model), _Writing(model, slots)
-    passes = (one for answers in lists for one in read_prompts(model, answers, pad))
+    passes = (one for answers in lists for one in read_prompts(model, answers, pad, slots))
     ready: deque[tuple[Answer, Source]] = deque()
     while True:
-        while len(ready) < writing.free and (one := next(passes, None)):
+        writing.arrange([ready.popleft() for _ in range(min(writing.free, len(ready)))])
+        if writing.free and (one := next(passes, None)):
             read(one)
             for answer, token in zip(one.answers, one.logits.argmax(-1).tolist(), strict=True):
                 answer.add([token], ends)
             yield from (answer for answer in one.answers if answer.done)
             found = zip(one.answers, one.sources(), strict=True)
             ready += [(answer, source) for answer, source in found if not answer.done]
-        writing.arrange([ready.popleft() for _ in range(min(writing.free, len(ready)))])
-        if not writing.answers:
+        elif writing.answers:
+            yield from writing.write(ends)
+        else:
             return
-        yield from writing.write(ends)
 
 
 class _Writing:
@@ -213,16 +233,19 @@ def kinds(model: Any) -> list[tuple[str, int | None]]:
     ]
 
 
-def read_prompts(model: Any, answers: Sequence[Answer], pad: int) -> Iterator[Read]:
-    """Read the prompts of a list, longest first."""
+def read_prompts(
+    model: Any, answers: Sequence[Answer], pad: int, most: int = TOGETHER
+) -> Iterator[Read]:
+    """Read the prompts of a list, longest first, at most `most` in one pass."""
+    size = min(TOGETHER, most)
     longest_first = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
     shared = _shared([answer.prompt for answer in answers])
     start = DynamicCache()
     if shared:
         ids = torch.tensor([shared], device=model.device)
         model(input_ids=ids, past_key_values=start, use_cache=True, logits_to_keep=1)
-    for first in range(0, len(answers), TOGETHER):
-        batch = longest_first[first : first + TOGETHER]
+    for first in range(0, len(answers), size):
+        batch = longest_first[first : first + size]
         yield _read_on(model, batch, start, len(shared), pad)
 
 

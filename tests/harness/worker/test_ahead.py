@@ -171,6 +171,25 @@ def test_what_is_printed_ahead_goes_to_the_log_and_not_among_the_answers(
     assert capfd.readouterr() == ("an answer\n", "")
 
 
+def test_data_are_read_ahead_for_a_method_given_by_path_but_its_code_is_not(
+    worker: Worker, data: Path
+) -> None:
+    mine, imports = worker.place / "mine.py", worker.place / "method-imports"
+    mine.write_text(
+        "import os\n"
+        "from dataclasses import replace\n"
+        "from methods.base import method as base\n"
+        f"with open({os.fspath(imports)!r}, 'a') as file:\n"
+        "    file.write(f'{os.getpid()}\\n')\n"
+        "method = replace(base, title='Mine')\n"
+    )
+    folder, before = worker.plan(methods=os.fspath(mine)), len(worker.opens())
+    imports.unlink()
+    assert worker.run(folder) == 0
+    assert {pid for pid, _ in worker.opens()[before:]} <= {worker.process.pid}
+    assert worker.process.pid not in set(map(int, imports.read_text().split()))
+
+
 def test_a_benchmark_given_by_path_is_imported_in_its_own_run_alone(
     worker: Worker, data: Path
 ) -> None:

@@ -53,3 +53,17 @@ def test_where_the_system_does_not_say_what_is_free_all_is_kept(
 ) -> None:
     monkeypatch.setattr(device, "MEMORY", tmp_path / "nothing")
     assert device.free_memory() > 2**60
+
+
+@pytest.mark.parametrize("lost", ["generations/boolq.jsonl.gz", "likelihoods/boolq.jsonl"])
+def test_what_an_interrupted_run_has_not_written_is_the_same_when_it_goes_on(
+    tmp_path: Path, lost: str
+) -> None:
+    folder, _ = worked(tmp_path / "run")
+    whole = folder.generations("boolq"), folder.option_likelihoods("boolq")
+    (folder.path / lost).unlink()
+    worked(folder.path)
+    generations, likelihoods = folder.generations("boolq"), folder.option_likelihoods("boolq")
+    assert generations == whole[0]
+    for found, expected in zip(likelihoods, whole[1], strict=True):
+        assert found.options == pytest.approx(expected.options, rel=1e-5)

@@ -141,6 +141,12 @@ def test_what_training_holds_is_what_a_search_from_scratch_finds(
     assert in_training(train, test) is in_training(train, test)
 
 
+def test_without_folds_the_rows_are_the_same_ones_for_every_seed(asked: Request) -> None:
+    first, second = plan(replace(asked, tasks="gsm8k", limit=3, train_limit=20))
+    assert first.spec.seeds != second.spec.seeds
+    assert load(first) is load(second)
+
+
 def test_without_folds_validation_rows_are_still_to_be_drawn(asked: Request) -> None:
     (job,) = plan(replace(asked, tasks="svamp,gsm8k", seeds="1", limit=3, train_limit=20))
     rows = load(job)

@@ -166,6 +166,15 @@ def test_layers_come_back_in_the_mode_that_the_model_was_put_in_meanwhile() -> N
     assert all(module.training for module in model.modules())
 
 
+def test_a_fault_in_the_block_leaves_the_model_as_it_was() -> None:
+    model = adapted()
+    before, expected = layers(model), logits(model, IDS)
+    with pytest.raises(ValueError, match="no memory"), keeping(model, lora):
+        raise ValueError("no memory")
+    assert layers(model) == before
+    assert_same(logits(model, IDS), expected)
+
+
 def test_a_model_that_was_evaluated_in_inference_mode_trains_on() -> None:
     model = adapted()
     with torch.inference_mode(), keeping(model, lora):

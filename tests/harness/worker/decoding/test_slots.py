@@ -1,3 +1,4 @@
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_what_was_read_is_given_with_its_logits_and_is_left_for_the_answers(mode
     prompts = [[5, 6, 7, 8], [5, 6, 9], [5, 6, 11, 12, 13]]
     seen: list[Read] = []
     answers = [Answer(prompt, 4) for prompt in prompts]
-    list(slots.decode(model, [answers], 2, PAD, seen.append))
+    list(slots.decode(model, [answers], 3, PAD, seen.append))
     (read,) = seen
     assert [answer.prompt for answer in read.answers] == sorted(prompts, key=len, reverse=True)
     assert read.lengths == [5, 4, 3]
@@ -120,12 +121,37 @@ def test_what_was_read_is_given_with_its_logits_and_is_left_for_the_answers(mode
         torch.testing.assert_close(kept[row, :, : len(answer.prompt)], expected[0])
 
 
+@pytest.mark.parametrize(("size", "together"), [(1, 1), (3, 3), (40, 10)])
+def test_no_more_prompts_are_read_together_than_there_are_slots_and_one_pass_of_them_is_kept(
+    model: Any, size: int, together: int
+) -> None:
+    counts, before, caches = set[int](), [0], list[Any]()
+
+    def look(read: Read) -> None:
+        counts.add(len(read.answers))
+        before.append(sum(cache() is not None for cache in caches))
+        caches.append(weakref.ref(read.cache))
+
+    model.generation_config.eos_token_id = VOCABULARY
+    answers = [Answer([5, 6, 3 + place], 2) for place in range(40)]
+    list(slots.decode(model, [answers], size, PAD, look))
+    assert max(counts) == together
+    assert max(before) == 1
+
+
 @pytest.mark.parametrize(
     ("set_on", "name", "value", "said"),
     [
         ("generation_config", "repetition_penalty", 1.5, "sets repetition_penalty"),
         ("config", "_attn_implementation", "flash_attention_2", "flash_attention_2, takes no mask"),
         ("config", "attention_chunk_size", 8, "something else than the keys and values"),
+        ("config", "rope_parameters", {"rope_type": "longrope"}, "how long the other rows are"),
+        (
+            "config",
+            "rope_parameters",
+            {"full_attention": {"rope_type": "dynamic"}, "sliding_attention": {}},
+            "how long the other rows are",
+        ),
     ],
 )
 def test_a_model_that_slots_cannot_take_is_refused_with_a_reason(
