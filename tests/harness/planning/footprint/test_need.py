@@ -1,5 +1,6 @@
 """What planning expects against what a training takes, and against figures taken by others."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from harness.worker.journal import Journal
 from harness.worker.training.batches import Training
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
+from methods.tuners.kept import keeping
 
 TOKENS = 64
 SMALL = {"cascade", "c3a", "fourierft"}
@@ -40,7 +42,8 @@ def trained_bytes(text: str, folder: Path, *, checkpointing: bool) -> int:
     training = Training(rows[:24], rows[24:], Recipe(epochs=1), order_seed=1, pad=0)
     held = [*model.parameters(), *model.buffers()]
     with Meter(held) as meter, Journal(folder / "events.jsonl") as journal:
-        fit(model, training, journal, extras(plugin, None, model, training, seed=1))
+        added = extras(plugin, None, model, training, seed=1)
+        fit(model, training, journal, added, partial(keeping, model, plugin))
     sizes = {one.untyped_storage()._cdata: one.untyped_storage().nbytes() for one in held}
     return sum(sizes.values()) + meter.peak
 
