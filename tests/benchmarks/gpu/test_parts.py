@@ -72,7 +72,7 @@ def test_a_run_is_made_twice_and_compared(tmp_path: Path) -> None:
 @pytest.mark.parts
 def test_two_slots_run_side_by_side_and_one_does_not(tmp_path: Path) -> None:
     # The worker of the second slot has to import before the first run ends.
-    size = (*SHORT, "--set", "train.epochs=50")
+    size = (*SHORT, "--set", "train.epochs=80")
     found = rows(two_slots.part(tmp_path, ("lora", "vera"), size, per="slots"))
     assert [(row["slots"], row["method"]) for row in found] == [
         ("1", "lora"),
