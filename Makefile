@@ -1,5 +1,5 @@
 # make run    set up and run the main job        make test   set up and pass the tests
-# make demo   six methods with three seeds of math in about ten minutes, then the leaderboard over them
+# make demo   six methods with three seeds of math, 12 minutes on two busy cores, then the leaderboard over them
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
 # make gpu    what only a machine with a GPU can tell, into benchmarks/gpu.md (PART=tiny: one part)
 # make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
