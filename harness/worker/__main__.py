@@ -21,21 +21,29 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.imports import many
-from harness.spec.outcome import ELSEWHERE, FAILED
+from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
+from harness.worker import stopping
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
 
 
 def run(folder: RunFolder) -> int:
-    """Run a folder; note why it failed if it does; return the exit status."""
+    """Run a folder until it ends, or SIGTERM asks to stop; note why it failed if it does.
+
+    Returns:
+        The exit status.
+    """
     from harness.worker.stages import execute  # noqa: PLC0415 (`run` is asked for after the imports)
 
     started = time.time()
+    stopping.heed()
     try:
         execute(folder)
     except AlreadyRunningError:
         return ELSEWHERE
+    except stopping.Interrupted:
+        return INTERRUPTED
     except Exception as error:
         traceback.print_exc()
         folder.note_failure(f"{type(error).__name__}: {error}", time.time() - started)
