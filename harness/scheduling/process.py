@@ -20,14 +20,14 @@ class WorkerProcess:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._command, self._environment = command, environment
         self._process: subprocess.Popen[str] | None = None
-        self._killed = False
+        self._killed = self._interrupted = False
 
     def start(self) -> None:
         """Start a worker, unless there is one."""
         if self._process and not self._killed and self._process.poll() is None:
             return
         self.end()
-        self._killed = False
+        self._killed = self._interrupted = False
         self._process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -57,7 +57,16 @@ class WorkerProcess:
             return int(answer)
         # The run keeps the pipe open too, so both have ended.
         status = process.wait()
-        return None if self._killed else status
+        return None if self._killed or self._interrupted else status
+
+    def interrupt(self) -> None:
+        """Ask the worker to end after the run at work in it, which stops too; from any thread."""
+        if self._process:
+            self._interrupted = True
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGTERM)
+                # One that was stopped could do nothing of the kind.
+                os.killpg(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """End the worker and the run at work in it, from any thread."""

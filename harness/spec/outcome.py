@@ -9,3 +9,5 @@ the run folder. `cancelled`: the user ended it."""
 FAILED = 1
 ELSEWHERE = 75
 """EX_TEMPFAIL of sysexits.h: another attempt may succeed."""
+INTERRUPTED = 143
+"""What a shell says of a process that SIGTERM ended: it was asked to stop, and can be continued."""

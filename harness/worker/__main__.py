@@ -4,9 +4,9 @@ Given a folder, it runs that one, prints to standard output and ends with its ex
 it imports what every run needs, then reads folders from standard input. For each it works out what
 a later run may need too (`ahead.py`) and forks a process, so that a run starts in well under a
 second; what the run prints goes to the folder's log.
-For each it answers with one line: the exit status, or minus the signal that ended the run. When
-standard input is closed, since the process that started it is gone, it ends the run at work and
-itself.
+For each it answers with one line: the exit status, or minus the signal that ended the run. On
+SIGTERM it asks the run at work to stop, answers, and ends. When standard input is closed, since the
+process that started it is gone, it ends the run at work and itself.
 """
 
 import ctypes
@@ -21,21 +21,31 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.imports import many
-from harness.spec.outcome import ELSEWHERE, FAILED
+from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
+from harness.worker import stopping
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
+STOP = {signal.SIGTERM}
 
 
 def run(folder: RunFolder) -> int:
-    """Run a folder; note why it failed if it does; return the exit status."""
+    """Run a folder until it ends, or SIGTERM asks to stop; note why it failed if it does.
+
+    Returns:
+        The exit status.
+    """
     from harness.worker.stages import execute  # noqa: PLC0415 (`run` is asked for after the imports)
 
     started = time.time()
+    stopping.heed()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
     try:
         execute(folder)
     except AlreadyRunningError:
         return ELSEWHERE
+    except stopping.Interrupted:
+        return INTERRUPTED
     except Exception as error:
         traceback.print_exc()
         folder.note_failure(f"{type(error).__name__}: {error}", time.time() - started)
@@ -45,15 +55,22 @@ def run(folder: RunFolder) -> int:
 
 def fork(folder: RunFolder) -> int:
     """Run a folder in a new process that prints to the folder's log; return its status."""
+    # Whatever comes before the run heeds it waits until then.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP)
     child = os.fork()
     if child == 0:
         _run_and_exit(folder)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
+    told = False
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         if _abandoned():
             os.kill(child, signal.SIGKILL)
+        if stopping.asked() and not told:
+            os.kill(child, signal.SIGTERM)
+            told = True
         time.sleep(0.02)
 
 
@@ -92,9 +109,13 @@ def serve() -> None:
     for line in sys.stdin:
         if _abandoned():
             return
+        stopping.heed()
         folder = RunFolder(Path(line.strip()))
         prepare(folder)
-        print(json.dumps(fork(folder)), flush=True)
+        print(json.dumps(INTERRUPTED if stopping.asked() else fork(folder)), flush=True)
+        if stopping.asked():
+            return
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with nothing at work it just ends
 
 
 if __name__ == "__main__":

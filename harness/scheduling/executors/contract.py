@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from harness.spec.outcome import ELSEWHERE, Status
+from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
 from results.runfolder.folder import RunFolder
 
 State = Literal["waiting", "running", "ended"]
@@ -61,6 +61,9 @@ class Executor(ABC):
     **The end of a run.** When an outcome is given, no process of that attempt is left: the lock
     of its folder is free, and the caller may submit the folder again in another job.
 
+    **Stopping.** SIGTERM asks the process of a run to stop where it can be continued. It then ends
+    with the status `INTERRUPTED` and is `cancelled`; another attempt goes on from what it kept.
+
     **Threads.** One thread reads `outcomes`; any thread may call the other methods meanwhile,
     and none of them waits for a run, `close` aside.
 
@@ -105,6 +108,18 @@ class Executor(ABC):
         """
 
     @abstractmethod
+    def interrupt(self) -> int:
+        """Ask every run at work to stop, start nothing more, and do not wait; return how many.
+
+        A run that was asked is `cancelled`, unless it comes to its end before it stops. All that
+        waits is cancelled at once, and so is a job that is submitted from now on. The outcomes come
+        as usual.
+
+        Returns:
+            The runs that were asked: none if nothing is at work.
+        """
+
+    @abstractmethod
     def state(self, job: Job) -> State:
         """Say how far a submitted job is; it goes from waiting to running to ended, never back.
 
@@ -141,6 +156,8 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
         return Outcome(folder, "finished")
     if folder.diverged:
         return Outcome(folder, "diverged")
+    if exit_status == INTERRUPTED:
+        return Outcome(folder, "cancelled")
     if exit_status < 0:
         folder.note_failure(f"The worker was ended by {_signal(-exit_status)}")
     elif not folder.failed:

@@ -35,6 +35,7 @@ class LocalExecutor(Executor):
         self._threads: list[threading.Thread] = []
         self._changed = threading.Condition()  # guards what follows
         self._closed = False
+        self._interrupted = False
         self._fault: Exception | None = None
         self._waiting: deque[Job] = deque()
         self._running: dict[Job, WorkerProcess] = {}
@@ -57,7 +58,9 @@ class LocalExecutor(Executor):
                 raise ClosedError
             self._waiting.append(job)
             self._states[job], self._left[job] = "waiting", len(job.folders)
-            if self._idle:
+            if self._interrupted:
+                self.cancel(job)
+            elif self._idle:
                 thread = threading.Thread(
                     target=self._serve, args=(self._idle.pop(0),), daemon=True
                 )
@@ -86,6 +89,16 @@ class LocalExecutor(Executor):
             elif self._states[job] == "running":
                 self._cancelled.add(job)
                 self._running[job].kill()
+
+    def interrupt(self) -> int:
+        """Cancel what waits, and send SIGTERM to the workers that have a run."""
+        with self._changed:
+            self._interrupted = True
+            for job in [*self._waiting]:
+                self.cancel(job)
+            for worker in self._running.values():
+                worker.interrupt()
+            return len(self._running)
 
     def state(self, job: Job) -> State:
         """Say how far a job is."""
@@ -130,7 +143,7 @@ class LocalExecutor(Executor):
         for folder in job.folders:
             with self._changed:
                 # Under the lock, so that none starts while it is cancelled.
-                if going := job not in self._cancelled:
+                if going := not self._interrupted and job not in self._cancelled:
                     worker.start()
             status = worker.run(folder) if going else None
             cancelled = Outcome(folder, "cancelled")

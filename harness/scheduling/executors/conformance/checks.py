@@ -188,6 +188,45 @@ def a_cancelled_job_that_runs_is_ended(make: Make) -> None:
         assert statuses(outcomes, behind) == ["finished"], "the slot is not used again"
 
 
+def interrupting_lets_a_run_stop_by_itself(make: Make) -> None:
+    """What is at work is asked to stop and is cancelled; what waits, or comes, does not start."""
+    with trial(make, slots=2) as t:
+        stops = t.submit("reach('stops'); work()", "reach('behind'); finish()")
+        ends = t.submit("reach('ends'); wait('go'); finish()")
+        waits = t.submit("reach('waits'); finish()")
+        t.reached("stops", "ends")
+        asked = t.executor.interrupt()
+        assert asked == 2, f"2 runs are at work, {asked} were asked to stop"  # noqa: PLR2004
+        later = t.submit("reach('later'); finish()")
+        t.let("go")
+        outcomes = t.rest()
+        found = statuses(outcomes, stops)
+        assert found == ["cancelled"] * 2, f"a run that stops and one behind it are {found}"
+        found = statuses(outcomes, ends)
+        assert found == ["finished"], f"a run that ended before it stopped is {found[0]}"
+        found = [statuses(outcomes, job)[0] for job in (waits, later)]
+        assert found == ["cancelled"] * 2, f"a job that waits and one that comes later are {found}"
+        started = [n for n in ("behind", "waits", "later") if (t.place / n).exists()]
+        assert not started, f"{started} started"
+        jobs = (stops, ends, waits, later)
+        assert not any(reason(f) for job in jobs for f in job.folders), "there is a failure record"
+        asked = t.executor.interrupt()
+        assert asked == 0, f"nothing is at work, and {asked} runs were asked to stop"
+
+
+def a_run_that_does_not_stop_is_ended_by_closing(make: Make) -> None:
+    """A run that was asked to stop and works on is ended by `close`, and is cancelled."""
+    with trial(make, slots=1) as t:
+        job = t.submit("reach('deaf'); wait('never')")
+        t.reached("deaf")
+        t.executor.interrupt()
+        t.executor.close()
+        assert not at_work(job.folders[0]), "the run is still at work"
+        found = statuses(t.rest(), job)
+        assert found == ["cancelled"], f"the run is {found[0]}"
+        assert not reason(job.folders[0]), "there is a failure record"
+
+
 def leaving_ends_what_is_at_work(make: Make) -> None:
     """However the context is left, runs at work end, waiting ones do not start, none is failed."""
     with trial(make, slots=2) as t:
@@ -240,5 +279,7 @@ CHECKS: tuple[Check, ...] = (
     a_state_goes_from_waiting_to_running_to_ended,
     a_cancelled_job_that_waits_does_not_start,
     a_cancelled_job_that_runs_is_ended,
+    interrupting_lets_a_run_stop_by_itself,
+    a_run_that_does_not_stop_is_ended_by_closing,
     leaving_ends_what_is_at_work,
 )

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+from harness.worker import stopping
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result
 
@@ -55,6 +56,14 @@ class Act:
                 raise TimeoutError(f"{name} was not reached")
             time.sleep(0.01)
 
+    def work(self) -> None:
+        """Work until asked to stop, then stop as a run does that has kept what it needs."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            stopping.leave_if_asked()
+            time.sleep(0.01)
+        raise TimeoutError("nobody asked to stop")
+
     def overlap(self, seconds: float) -> None:
         """Work for some seconds; note that this run began, and how many are at work at its end."""
         with (self.beside / "order").open("a") as order:
@@ -70,7 +79,8 @@ class Act:
 def execute(folder: RunFolder) -> None:
     """Run the act of a folder, as the stages of the worker run a planned run."""
     act = Act(folder)
-    names = {name: getattr(act, name) for name in ("finish", "reach", "wait", "overlap")}
+    offered = ("finish", "reach", "wait", "work", "overlap")
+    names = {name: getattr(act, name) for name in offered}
     with folder.locked():
         exec((folder.path / "act.py").read_text(), {"folder": folder, **names})
 

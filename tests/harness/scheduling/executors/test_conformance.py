@@ -38,7 +38,7 @@ class Own(Executor):
         self.states: dict[Job, State] = {}
         self.cancelled: set[Job] = set()
         self.processes: dict[Job, subprocess.Popen[bytes]] = {}
-        self.left, self.closed = 0, False
+        self.left, self.closed, self.interrupted = 0, False, False
         self.threads = [threading.Thread(target=self.serve, args=(slot,)) for slot in slots]
         for thread in self.threads:
             thread.start()
@@ -66,6 +66,13 @@ class Own(Executor):
             if job in self.processes:
                 self.kill(self.processes[job])
 
+    def interrupt(self) -> int:
+        with self.lock:
+            self.interrupted = True
+            for process in self.processes.values():
+                process.send_signal(signal.SIGTERM)
+            return len(self.processes)
+
     def state(self, job: Job) -> State:
         return self.states[job]
 
@@ -90,7 +97,7 @@ class Own(Executor):
 
     def run(self, job: Job, folder: RunFolder, slot: Slot) -> Outcome:
         with self.lock:
-            if job in self.cancelled:
+            if self.interrupted or job in self.cancelled:
                 return Outcome(folder, "cancelled")
             self.states[job] = "running"
             process = self.processes[job] = self.start(folder, slot)
@@ -254,6 +261,33 @@ class CallsCancelledFailed(Own):
         return outcome_of(folder, -9) if outcome.status == "cancelled" else outcome
 
 
+class InterruptsByKilling(Own):
+    def interrupt(self) -> int:
+        asked = super().interrupt()
+        for job in [*self.processes]:
+            self.cancel(job)
+        return asked
+
+
+class StartsWhatWaits(LocalExecutor):
+    def interrupt(self) -> int:
+        for worker in self._running.values():
+            worker.interrupt()
+        return len(self._running)
+
+
+class WaitsForRunsThatStop(Own):
+    def close(self) -> None:
+        if self.interrupted:
+            self.cancelled |= {*self.states}
+            for process in [*self.processes.values()]:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(1)
+                CancelsOnlyWhatWaits.orphans.append(process)
+            return
+        super().close()
+
+
 class EndsAllWhenOneIsCancelled(Own):
     def cancel(self, job: Job) -> None:
         for process in [*self.processes.values()]:
@@ -279,6 +313,9 @@ WRONG: list[tuple[Make, Check]] = [
     (CallsCancelledFailed, checks.a_cancelled_job_that_waits_does_not_start),
     (CancelsOnlyWhatWaits, checks.a_cancelled_job_that_runs_is_ended),
     (EndsAllWhenOneIsCancelled, checks.a_cancelled_job_that_runs_is_ended),
+    (InterruptsByKilling, checks.interrupting_lets_a_run_stop_by_itself),
+    (StartsWhatWaits, checks.interrupting_lets_a_run_stop_by_itself),
+    (WaitsForRunsThatStop, checks.a_run_that_does_not_stop_is_ended_by_closing),
     (CancelsOnlyWhatWaits, checks.leaving_ends_what_is_at_work),
 ]
 
