@@ -1,0 +1,124 @@
+"""What must hold of every method for a training that is cut; beside the checks of `methods`.
+
+It is here since methods know nothing of the harness.
+"""
+
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from harness.spec.recipe import Recipe
+from harness.worker.encode import Example
+from harness.worker.journal import Journal
+from harness.worker.training.batches import Training
+from harness.worker.training.checkpoint import Checkpoints
+from harness.worker.training.extras import Extras
+from harness.worker.training.loop import Trained, fit
+from methods.conformance.probes import PADDING, Build, adapt, assert_same, prompts
+from methods.contract import Method
+from methods.training.hooks import StepHooks, TrainingAhead
+from methods.training.layer_selection import DynamicLayerSelection
+
+ROWS, TOKENS, PROMPT = 16, 12, 3
+"""Rows, of up to so many tokens, of which the first are the prompt."""
+
+RECIPE = Recipe(lr=1e-2, epochs=2, batch_size=1, accumulation_steps=2)
+SELECTION = 3
+"""Optimizer steps between two selections of layers."""
+
+
+def resumes_where_it_was_cut(method: Method, build: Build, recipe: Recipe = RECIPE) -> None:
+    """A training that is cut again and again ends as one that is not, to the bit.
+
+    It is cut in its second step, in a step drawn for the method, and in its last one; all that is
+    left of it each time is a checkpoint of the step before.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        whole = _Attempt(method, build, recipe, Path(place, "whole"))
+        whole.train()
+        last = whole.plan.steps
+        cuts = sorted({2, Random(method.title).randint(3, last - 1), last})
+        for number, cut in enumerate(cuts):
+            with suppress(_CutError):
+                _Attempt(method, build, recipe, Path(place, "cut"), number).train(cut)
+        resumed = _Attempt(method, build, recipe, Path(place, "cut"), len(cuts))
+        resumed.train()
+    steps = f"cut in steps {cuts} and resumed, "
+    for name, tensor in whole.tensors().items():
+        _same(resumed.tensors()[name], tensor, f"{steps}{name} differs")
+    for what, expected in whole.told().items():
+        assert resumed.told()[what] == expected, (
+            f"{steps}its {what} are {resumed.told()[what]}, and {expected} where it was not cut"
+        )
+
+
+class _CutError(Exception):
+    pass
+
+
+class _Cut(StepHooks):
+    """Ends a training in the middle of a step."""
+
+    def __init__(self, step: int | None) -> None:
+        self.step = step
+
+    def after_backward(self, step: int) -> None:
+        if step == self.step:
+            raise _CutError
+
+
+class _Attempt:
+    """A training in a folder, with a model and hooks of its own, as in a new process."""
+
+    def __init__(
+        self, method: Method, build: Build, recipe: Recipe, folder: Path, number: int = 0
+    ) -> None:
+        self.folder, self.number = folder, number
+        rows = [row[: 5 + place % 8] for place, row in enumerate(prompts(ROWS, TOKENS).tolist())]
+        examples = [Example(row, PROMPT) for row in rows]
+        self.plan = Training(examples[3:], examples[:3], recipe, order_seed=5, pad=PADDING)
+        self.model: Any = adapt(method, build)
+        ahead = TrainingAhead(self.plan.steps, self.plan.warmup_steps, seed=6)
+        self.hooks = [method.hooks(self.model, ahead)] if method.hooks else []
+        if selection := method.layer_selection({}):
+            often = replace(selection, interval=SELECTION)
+            self.hooks.append(DynamicLayerSelection(self.model, often, ahead))
+        self.auxiliary_loss = method.auxiliary_loss
+        self.trained: Trained | None = None
+
+    def train(self, cut: int | None = None) -> None:
+        """Train to the end, or to the middle of a step."""
+        self.folder.mkdir(exist_ok=True)
+        added = Extras([*self.hooks, _Cut(cut)], self.auxiliary_loss)
+        with (
+            torch.random.fork_rng(devices=[]),
+            Journal(self.folder / "events.jsonl") as journal,
+        ):
+            # Each process begins with other random numbers: those of the checkpoint must count.
+            torch.manual_seed(self.number)
+            checkpoints = Checkpoints(self.folder, minutes=0)
+            self.trained = fit(self.model, self.plan, journal, added, checkpoints=checkpoints)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """List all that the model holds, by name."""
+        return {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
+
+    def told(self) -> dict[str, Any]:
+        """Return what is kept of the training beside the adapter."""
+        return {
+            "ending": self.trained,
+            "records": [hook.record() for hook in self.hooks],
+        }
+
+
+def _same(found: Tensor, expected: Tensor, otherwise: str) -> None:
+    try:
+        assert_same(found, expected)
+    except AssertionError as error:
+        raise AssertionError(f"{otherwise}: {error}") from None
