@@ -28,7 +28,7 @@ from methods.training.layer_selection import DynamicLayerSelection
 ROWS, TOKENS, PROMPT = 16, 12, 3
 """Rows, of up to so many tokens, of which the first are the prompt."""
 
-RECIPE = Recipe(lr=1e-2, epochs=2, batch_size=1, accumulation_steps=2)
+RECIPE = Recipe.model_validate({"lr": 1e-2, "epochs": 2, "batch_size": 1, "accumulation_steps": 2})
 SELECTION = 3
 """Optimizer steps between two selections of layers."""
 
