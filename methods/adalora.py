@@ -65,8 +65,8 @@ from methods.tuners.layers import fits_rank, targeted
 PLACEHOLDER = 10**9
 """Stands for the number of steps until a training says it."""
 
-SMOOTHED = ("exp_avg_ipt", "exp_avg_unc")
-"""I and U, as PEFT's rank allocator calls them: numbers by the name of the weight."""
+SCORED = ("ipt", "exp_avg_ipt", "exp_avg_unc")
+"""|w dL/dw|, I and U, as PEFT's rank allocator calls them: numbers by the name of the weight."""
 
 
 class AdaLoRAModel(AdaLoraModel):
@@ -113,15 +113,15 @@ class Pruning(StepHooks):
         self.pattern, self.config.rank_pattern = self.config.rank_pattern, None
 
     def state(self) -> dict[str, Any]:
-        """Return the pattern of ranks, and I and U of each number."""
-        kept = {name: getattr(self.tuner.rankallocator, name) for name in SMOOTHED}
+        """Return the pattern of ranks, and what the scores are made of."""
+        kept = {name: getattr(self.tuner.rankallocator, name) for name in SCORED}
         return {"pattern": self.pattern, **kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on pruning."""
         self.pattern = state["pattern"]
         device = next(self.model.parameters()).device
-        for name in SMOOTHED:
+        for name in SCORED:
             kept = {weight: number.to(device) for weight, number in state[name].items()}
             setattr(self.tuner.rankallocator, name, kept)
 

@@ -91,7 +91,6 @@ def execute(claim: Claim) -> None:
         else:
             folder.write_divergence(Divergence(**facts))
             claim.end("diverged", f"step {facts['step']}: {facts['reason']}")
-        stages.checkpoints.clear()
         journal.write(phase=ending)
 
 
@@ -120,6 +119,7 @@ class Stages:
             self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
         if self.method.trains and not resumed:
             self.train(self.model, tokenizer)
+        self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
@@ -155,7 +155,13 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
-            trained = fit(model, training, self.journal, added, self.evaluating, self.checkpoints)
+            try:
+                trained = fit(
+                    model, training, self.journal, added, self.evaluating, self.checkpoints
+                )
+            except DivergedError:
+                self.checkpoints.clear()
+                raise
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -172,7 +178,6 @@ class Stages:
                 peak_memory=self.journal.peak_memory,
             )
             self.folder.write_train_record(record)
-            self.checkpoints.clear()
 
     def training(
         self, model: Any, tokenizer: PreTrainedTokenizerBase

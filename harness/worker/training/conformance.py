@@ -4,6 +4,7 @@ It is here since methods know nothing of the harness.
 """
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -53,23 +54,27 @@ def resumes_where_it_was_cut(method: Method, build: Build, recipe: Recipe = RECI
     for name, tensor in whole.tensors().items():
         _same(resumed.tensors()[name], tensor, f"{steps}{name} differs")
     for what, expected in whole.told().items():
-        assert resumed.told()[what] == expected, (
-            f"{steps}its {what} are {resumed.told()[what]}, and {expected} where it was not cut"
-        )
+        assert resumed.told()[what] == expected, f"{steps}{what} differ"
 
 
 class _CutError(Exception):
     pass
 
 
-class _Cut(StepHooks):
-    """Ends a training in the middle of a step."""
+class _Watch(StepHooks):
+    """Ends a training in the middle of a step; notes what other hooks keep before the last one."""
 
-    def __init__(self, step: int | None) -> None:
-        self.step = step
+    def __init__(self, hooks: Sequence[StepHooks], last: int) -> None:
+        self.hooks, self.last = hooks, last
+        self.cut: int | None = None
+        self.seen: Any = None
+
+    def before_forward(self, step: int) -> None:
+        if step == self.last:
+            self.seen = [_plain(hook.state()) for hook in self.hooks]
 
     def after_backward(self, step: int) -> None:
-        if step == self.step:
+        if step == self.cut:
             raise _CutError
 
 
@@ -89,13 +94,15 @@ class _Attempt:
         if selection := method.layer_selection({}):
             often = replace(selection, interval=SELECTION)
             self.hooks.append(DynamicLayerSelection(self.model, often, ahead))
+        self.watch = _Watch(self.hooks, self.plan.steps)
         self.auxiliary_loss = method.auxiliary_loss
         self.trained: Trained | None = None
 
     def train(self, cut: int | None = None) -> None:
         """Train to the end, or to the middle of a step."""
         self.folder.mkdir(exist_ok=True)
-        added = Extras([*self.hooks, _Cut(cut)], self.auxiliary_loss)
+        self.watch.cut = cut
+        added = Extras([*self.hooks, self.watch], self.auxiliary_loss)
         with (
             torch.random.fork_rng(devices=[]),
             Journal(self.folder / "events.jsonl") as journal,
@@ -112,9 +119,19 @@ class _Attempt:
     def told(self) -> dict[str, Any]:
         """Return what is kept of the training beside the adapter."""
         return {
-            "ending": self.trained,
-            "records": [hook.record() for hook in self.hooks],
+            "the steps, the tokens or the lowest loss": self.trained,
+            "the states of its hooks before the last step": self.watch.seen,
+            "the records of its hooks": [hook.record() for hook in self.hooks],
         }
+
+
+def _plain(value: Any) -> Any:
+    """Copy a state with lists instead of its tensors."""
+    if isinstance(value, Tensor):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _same(found: Tensor, expected: Tensor, otherwise: str) -> None:

@@ -1,4 +1,4 @@
-"""A training that is cut and goes on, in one process; real ones are in `worker/test_resuming.py`."""
+"""A training that is cut and goes on, in this process; `worker/test_resuming.py` has real ones."""
 
 import os
 import shutil
@@ -20,16 +20,17 @@ from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.conformance import RECIPE, resumes_where_it_was_cut
 from harness.worker.training.extras import Extras
 from harness.worker.training.loop import Trained, fit
-from methods.adalora import Pruning
+from methods import adalora
 from methods.conformance.models import BUILDS
 from methods.training.hooks import StepHooks
+from methods.training.layer_selection import DynamicLayerSelection
 from tests.harness.worker.training.test_loop import adapted, training, weights
 
 TRAINED = [name for name in plugins.names("methods") if plugins.method(name).trains]
 PACKED = [name for name in TRAINED if not plugins.method(name).unpacked]
 
 REPRESENTATIVES = ("adalora", "rosa")
-"""Hooks with a state of their own: AdaLoRA's pruning, and the selection of layers; both drop out."""
+"""Their hooks have a state: AdaLoRA's pruning, and the selection of layers."""
 
 DEEPSPEED = """
 import sys
@@ -81,14 +82,14 @@ def test_under_deepspeed_a_training_resumes_where_it_was_cut() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_hook_that_keeps_what_it_learnt_to_itself_is_found(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("name", REPRESENTATIVES)
+def test_a_hook_that_keeps_a_part_of_its_state_to_itself_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(Pruning, "state", StepHooks.state)
-    monkeypatch.setattr(Pruning, "restore", StepHooks.restore)
-    # AdaLoRA's allocator begins again, and prunes by other scores.
-    with pytest.raises(Exception, match=r"cut in steps|exp_avg"):
-        resumes_where_it_was_cut(plugins.method("adalora"), BUILDS["llama-gqa"])
+    monkeypatch.setattr(adalora, "SCORED", ("exp_avg_ipt", "exp_avg_unc"))
+    monkeypatch.setattr(DynamicLayerSelection, "restore", StepHooks.restore)
+    with pytest.raises(AssertionError, match="^cut in steps .* and resumed, .* differs?"):
+        resumes_where_it_was_cut(plugins.method(name), BUILDS["llama-gqa"])
 
 
 @pytest.fixture
