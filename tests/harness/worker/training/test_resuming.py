@@ -88,7 +88,7 @@ def test_a_hook_that_keeps_a_part_of_its_state_to_itself_is_found(
 ) -> None:
     monkeypatch.setattr(adalora, "SCORED", ("exp_avg_ipt", "exp_avg_unc"))
     monkeypatch.setattr(DynamicLayerSelection, "restore", StepHooks.restore)
-    with pytest.raises(AssertionError, match="^cut in steps .* and resumed, .* differs?"):
+    with pytest.raises(AssertionError, match=r"^cut in steps .* and resumed, .* differs?"):
         resumes_where_it_was_cut(plugins.method(name), BUILDS["llama-gqa"])
 
 
