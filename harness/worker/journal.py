@@ -72,8 +72,13 @@ class Journal:
                 self.seconds[self._outer[-1]["phase"]] += self._measured - measured
             return dict(self.seconds)
 
+    @property
+    def before(self) -> float:
+        """Seconds that earlier attempts spent on what this one went on with."""
+        return sum(self._before.values())
+
     def total(self) -> dict[str, float]:
-        """Return the same with what earlier attempts spent on what this one went on with."""
+        """Return the seconds of each phase, with those of earlier attempts."""
         seconds = self.so_far()
         for name, before in self._before.items():
             seconds[name] = seconds.get(name, 0.0) + before

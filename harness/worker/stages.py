@@ -76,7 +76,7 @@ def execute(claim: Claim) -> None:
             facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
         facts |= {
             "started": started,
-            "seconds": {**journal.total(), "wall": claim.seconds},
+            "seconds": {**journal.total(), "wall": claim.seconds + journal.before},
             "environment_id": described.identity,
             **stages.size(),
             "peak_memory": journal.peak_memory,

@@ -15,7 +15,7 @@ NOTHING = Event(time=0.0)
 ENDINGS = {"finished", "diverged"}
 """What stands in the place of a phase when there is none left."""
 
-ONE_CLOCK = {"train", "validate"}
+ONE_CLOCK = {"train", "validate", "checkpoint"}
 """Phases that take turns; their time counts together."""
 
 LOSSES = 60
@@ -95,7 +95,7 @@ class Progress:
             if event.step is not None and self.first is None:
                 self.first = event
             return
-        if {event.phase, self.latest.phase} == ONE_CLOCK:
+        if event.phase != self.latest.phase and {event.phase, self.latest.phase} <= ONE_CLOCK:
             self.latest = self.latest.model_copy(update={"phase": event.phase})
         else:
             self.latest, self.phase_began = event, event.time
