@@ -91,6 +91,14 @@ def run(
             "`auto`, the default, is on where a run fits on the GPU only so."
         ),
     ] = None,
+    checkpoint_minutes: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Minutes between two checkpoints of a training, from which it goes on after it "
+            "was cut; 0 for one after each step.",
+        ),
+    ] = 10,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the runs, and the memory that each needs.")
     ] = False,
@@ -117,6 +125,7 @@ def run(
         train_data=train_data,
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
+        checkpoint_minutes=checkpoint_minutes,
     )
     share = Share(slots, per_gpu)
     with nullcontext() if dry_run else started(request, executor, share) as opened:

@@ -112,6 +112,7 @@ def _of_group(
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
+            checkpoint_minutes=request.checkpoint_minutes,
             provenance=chosen,
             files=(*own[method.spec.name], *benchmark_files),
             gpu=gpu,

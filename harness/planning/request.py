@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from harness import protocols
+from harness.spec.planned import CHECKPOINT_MINUTES
 from harness.spec.spec import Products, Quantization
 
 
@@ -25,6 +26,7 @@ class Request:
         train_data: A training file instead of each group's own.
         quantize: How the frozen weights are stored; in full precision if None.
         float32_matmul: How a GPU multiplies float32 matrices.
+        checkpoint_minutes: From one checkpoint of a training to the next.
     """
 
     methods: str
@@ -39,6 +41,7 @@ class Request:
     train_data: Path | None = None
     quantize: Quantization | None = None
     float32_matmul: Products = "highest"
+    checkpoint_minutes: float = CHECKPOINT_MINUTES
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -57,6 +60,6 @@ class Request:
             if value == field.default:
                 continue
             name = "set" if field.name == "settings" else field.name.replace("_", "-")
-            values = [value] if isinstance(value, str | Path | int) else value
+            values = [value] if isinstance(value, str | Path | int | float) else value
             words += [word for one in values for word in (f"--{name}", str(one))]
         return tuple(words)

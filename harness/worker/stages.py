@@ -17,11 +17,13 @@ from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.worker import card, encode, rows
+from harness.worker.clock import Clock
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
 from harness.worker.training.batches import Training
+from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
@@ -57,7 +59,11 @@ def execute(claim: Claim) -> None:
         quantized=planned.spec.quantize is not None,
     )
     folder.write_environment(described)
-    with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
+    with (
+        Clock() as clock,
+        Journal(folder.events, device.meter, clock.seconds) as journal,
+        determinism.noted() as kernels,
+    ):
         claim.measure = lambda: (
             journal.so_far(),
             device.peak_memory_bytes(dict(journal.peak_memory)),
@@ -70,7 +76,7 @@ def execute(claim: Claim) -> None:
             facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
         facts |= {
             "started": started,
-            "seconds": {**journal.seconds, "wall": claim.seconds},
+            "seconds": {**journal.total(), "wall": claim.seconds + journal.before},
             "environment_id": described.identity,
             **stages.size(),
             "peak_memory": journal.peak_memory,
@@ -97,6 +103,7 @@ class Stages:
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
+        self.checkpoints = Checkpoints(self.folder.checkpoints, planned.checkpoint_minutes)
         self.model: Any = None
 
     def run(self) -> dict[str, Any]:
@@ -112,6 +119,7 @@ class Stages:
             self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
         if self.method.trains and not resumed:
             self.train(self.model, tokenizer)
+        self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
@@ -147,7 +155,13 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
-            trained = fit(model, training, self.journal, added, self.evaluating)
+            try:
+                trained = fit(
+                    model, training, self.journal, added, self.evaluating, self.checkpoints
+                )
+            except DivergedError:
+                self.checkpoints.clear()
+                raise
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -156,7 +170,7 @@ class Stages:
             if kept:
                 self.folder.write_method_record(kept)
             save(self.planned, model, self.folder.adapter)
-            rate = trained.tokens / self.journal.seconds["train"]
+            rate = trained.tokens / self.journal.total()["train"]
             record = TrainRecord(
                 **counts,
                 **asdict(trained),

@@ -45,6 +45,7 @@ class RunFolder:
         self.log = path / "log.txt"
         self.events = path / "events.jsonl"
         self.copies = path / "files"
+        self.checkpoints = path / "checkpoints"
 
     def create(self, head: Head, spec: Mapping[str, Any], places: Mapping[str, Any]) -> None:
         """Write the first files of a run, and forget the failure of an earlier attempt.

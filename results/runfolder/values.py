@@ -232,7 +232,7 @@ class Result(FileValue):
     started: float
     """When the last attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     resumed: bool
@@ -263,7 +263,7 @@ class Divergence(FileValue):
     started: float
     """When the attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     trainable_parameters: int

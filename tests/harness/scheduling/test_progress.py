@@ -114,11 +114,14 @@ def test_a_run_without_events_is_at_its_start(folder: RunFolder) -> None:
     assert watched.phase == "start"
 
 
-def test_validation_in_between_keeps_the_clock_of_the_training(folder: RunFolder) -> None:
+@pytest.mark.parametrize("phase", ["validate", "checkpoint"])
+def test_what_comes_in_between_keeps_the_clock_of_the_training(
+    folder: RunFolder, phase: str
+) -> None:
     watched = Watched(folder, "run")
-    write(folder, {"phase": "train"}, step(10, 1000), step(20, 2000), {"phase": "validate"})
+    write(folder, {"phase": "train"}, step(10, 1000), step(20, 2000), {"phase": phase})
     watched.update()
-    assert watched.phase == "validate"
+    assert watched.phase == phase
     # 10 steps in a second; 80 are left.
     assert watched.left == pytest.approx(8)
 

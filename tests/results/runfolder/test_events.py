@@ -1,8 +1,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from results.runfolder.events import EventLog, read_new
+from results.runfolder.events import EventLog, losses, read_new
 from results.runfolder.values import Event
 
 EVENTS = [
@@ -67,3 +69,26 @@ def test_a_line_that_holds_no_event_is_skipped(line: bytes, tmp_path: Path) -> N
     path.write_bytes(line + b"\n")
     write(path, *EVENTS)
     assert read_new(path, 0)[0] == EVENTS
+
+
+@given(cuts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4))
+def test_a_training_has_each_step_once_wherever_it_was_cut_and_resumed(
+    cuts: list[tuple[int, int]],
+) -> None:
+    """An attempt takes some steps; the next one goes on from some steps before its end."""
+    events: list[Event] = []
+    begun = 0
+    for taken, back in cuts:
+        end = min(9, begun + taken)
+        events += _attempt(begun, end)
+        begun = max(0, end - back)
+    assert losses([*events, *_attempt(begun, 9)]) == _attempt(0, 9)
+
+
+def _attempt(begun: int, end: int) -> list[Event]:
+    """List what an attempt writes that goes on after a step; every third step is validated."""
+    first = [Event(time=0, step=begun, validation_loss=0.5)] if begun and begun % 3 == 0 else []
+    for step in range(begun + 1, end + 1):
+        first.append(Event(time=0, step=step, loss=1.0))
+        first += [Event(time=0, step=step, validation_loss=0.5)] if step % 3 == 0 else []
+    return first

@@ -72,6 +72,7 @@ def files(folder: RunFolder) -> Iterator[str]:
             yield str(path.relative_to(folder.path)).replace("0001", "NUMBER")
     yield folder.log.name
     yield f"{folder.adapter.name}/"
+    yield f"{folder.checkpoints.name}/STEP/"
 
 
 def test_every_file_that_is_written_is_in_the_table_of_writers(whole: RunFolder) -> None:
