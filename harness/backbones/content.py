@@ -1,36 +1,27 @@
 """The hash of a backbone's folder: its weights, configuration and tokenizer."""
 
-import contextlib
-import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from results.kept import Shelf, kept, stamp
 
 LARGE = 1 << 28
 """Bytes from which on a folder's hash is kept on disk: each byte is read for it."""
+
+HASHES = Shelf("backbones", (Path(__file__),))
 
 
 def content_hash(folder: Path, paths: Sequence[Path]) -> str:
     """Hash files of a folder by name, size and content.
 
-    The hash of a large folder is read from the disk if its files have the sizes and time stamps
-    that they had when it was taken.
+    The hash of a large folder is kept on disk, and taken again when a file was changed.
     """
-    facts = {path.name: path.stat() for path in paths}
-    stamps = [(name, fact.st_size, fact.st_mtime_ns) for name, fact in facts.items()]
-    if sum(size for _, size, _ in stamps) < LARGE:
+    stamps = [stamp(path) for path in paths]
+    if None in stamps or sum(path.stat().st_size for path in paths) < LARGE:
         return _taken(paths)
-    key = sha256(f"{folder.resolve()} {stamps}".encode()).hexdigest()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kept = cache / "peft-proving-ground" / "backbones" / key
-    if kept.exists():
-        return kept.read_text()
-    taken = _taken(paths)
-    # The file only spares time.
-    with contextlib.suppress(OSError):
-        _write(kept, taken)
-    return taken
+    found: str = kept([str(folder.resolve()), stamps], lambda: _taken(paths), HASHES)
+    return found
 
 
 def _taken(paths: Sequence[Path]) -> str:
@@ -41,11 +32,3 @@ def _taken(paths: Sequence[Path]) -> str:
             while part := file.read(1 << 24):
                 total.update(part)
     return f"sha256:{total.hexdigest()[:32]}"
-
-
-def _write(kept: Path, text: str) -> None:
-    """Write a file that other processes see whole or not at all."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=kept.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(kept)

@@ -17,7 +17,7 @@ from harness.planning.footprint.parameters import counting
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks, resolve
-from harness.planning.source import task_source, texts
+from harness.plugins.source import task_source, texts
 from harness.spec.planned import Located, PlannedRun, PluginFile, Provenance
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Precision, Seeds, Spec

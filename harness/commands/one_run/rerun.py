@@ -14,8 +14,8 @@ from harness.commands.report import Report
 from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
-from harness.planning.source import source_hash
 from harness.plugins import named_files
+from harness.plugins.source import source_hash
 from harness.scheduling import schedule
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot, visible_gpus

@@ -1,10 +1,12 @@
-"""Values that took long, kept beside the store as files: it may be read-only, and is an index.
+"""Values that took long, kept as files in the user's cache folder.
 
 An entry is named by the hash of all that its value depends on, so that none is ever out of date.
+The folder may be deleted at any time.
 """
 
 import json
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,12 +19,15 @@ from uuid import uuid4
 MOST = 512
 """Entries of a shelf; beyond it, those that were not used for longest go."""
 
-RESULTS = Path(__file__).parents[1]
+YOUNG = 2.0
+"""Seconds; a file system may give two changes within them the same time."""
+
+RESULTS = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """A folder of entries, and the rooms whose code computes them."""
+    """A folder of entries, and the folders and files of code that compute them."""
 
     name: str
     rooms: tuple[Path, ...]
@@ -54,6 +59,22 @@ def kept(key: Any, compute: Callable[[], Any], shelf: Shelf = ANALYSES) -> Any:
     return json.loads(text)["value"]
 
 
+def stamp(path: Path) -> tuple[str | int, ...] | None:
+    """Say of which state a file is; equal to an earlier answer only where it was not changed since.
+
+    A file counts as unchanged while device, inode, size and both times of change stay. The last
+    one, of the inode, is set by the system at each change and by no program. None where it changed
+    a moment ago, since it could change again within one tick of the clock, or is not there.
+    """
+    try:
+        at = path.stat()
+    except OSError:
+        return None
+    if time.time() - at.st_ctime < YOUNG:
+        return None
+    return str(path), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns
+
+
 def _folder() -> Path:
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "peft-proving-ground"
@@ -66,7 +87,8 @@ def _hash(key: Any, shelf: Shelf) -> str:
 
 @cache
 def _code(shelf: Shelf) -> str:
-    files = sorted(path for room in shelf.rooms for path in room.rglob("*.py"))
+    rooms = [[room] if room.is_file() else sorted(room.rglob("*.py")) for room in shelf.rooms]
+    files = [file for room in rooms for file in room]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 

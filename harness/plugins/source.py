@@ -26,8 +26,8 @@ import methods
 from harness import plugins
 from harness.errors import UserError
 from harness.packages import NAMES, installed
-from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
 from harness.plugins import guests, named_files
+from harness.plugins.syntax import REFERENCE, Definition, Files, Module, reference, references
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from results.store import kept as module
-from results.store.kept import Shelf, kept
+from results import kept as module
+from results.kept import Shelf, kept
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ def test_the_entries_that_were_not_used_for_longest_go(
 
 KEEP = """
 import sys
-from results.store.kept import kept
+from results.kept import kept
 for number in range(200):
     assert kept(number % 5, lambda: ["x" * 10000, number % 5])[1] == number % 5
 """
