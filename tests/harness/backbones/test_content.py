@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.backbones import content
 from harness.backbones.content import content_hash
 from results import kept
 
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a file of weights, in a folder that is large enough for its hash to be kept."""
-    monkeypatch.setattr(content, "LARGE", 8)
+    """Write a file of weights that counts as old at once, so that its hash is kept."""
     monkeypatch.setattr(kept, "YOUNG", 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = tmp_path / "model" / "model.safetensors"
@@ -32,7 +30,7 @@ def rewritten(file: Path, text: bytes, later: int = 0) -> None:
     os.utime(file, ns=(stamp, stamp))
 
 
-def test_the_hash_of_a_large_folder_is_not_taken_again_while_its_files_stay(
+def test_the_hash_of_a_folder_is_not_taken_again_while_its_files_stay(
     weights: Path, tmp_path: Path
 ) -> None:
     content_hash(weights.parent, [weights])
@@ -55,8 +53,8 @@ def test_other_weights_are_another_hash_even_of_the_same_size_and_date(
 def test_the_kept_hash_is_the_taken_one_and_a_cache_that_cannot_be_written_changes_nothing(
     weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = [content_hash(weights.parent, [weights]) for _ in range(2)]
+    found = [content_hash(weights.parent, [weights]) for _ in range(2)]
     monkeypatch.setenv("XDG_CACHE_HOME", str(weights))
     unkept = content_hash(weights.parent, [weights])
-    monkeypatch.setattr(content, "LARGE", 1 << 28)
-    assert {*kept, unkept} == {content_hash(weights.parent, [weights])}
+    monkeypatch.setattr(kept, "YOUNG", 60.0)
+    assert {*found, unkept} == {content_hash(weights.parent, [weights])}
