@@ -39,7 +39,8 @@ ANALYSES = Shelf("analyses", (RESULTS / "statistics", RESULTS / "analysis"))
 def kept(key: Any, compute: Callable[[], Any], shelf: Shelf = ANALYSES) -> Any:
     """Give the value that was computed before under `key`, or compute it now and keep it.
 
-    A damaged entry is recomputed. Where no file can be written, nothing is kept.
+    An entry is a line of JSON behind a line with its hash; a damaged one is recomputed. Where no
+    file can be written, nothing is kept.
 
     Args:
         key: All that the value depends on but the code, such as the verdicts of runs and the name
@@ -48,15 +49,16 @@ def kept(key: Any, compute: Callable[[], Any], shelf: Shelf = ANALYSES) -> Any:
         shelf: Where it is kept.
     """
     path = _folder() / shelf.name / f"{_hash(key, shelf)}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        value = json.loads(path.read_bytes())["value"]
-        path.touch()
-        return value
-    text = json.dumps({"value": compute()})
+    with suppress(OSError, ValueError):
+        told, _, text = path.read_text().partition("\n")
+        if told == _digest(text):
+            path.touch()
+            return json.loads(text)
+    text = json.dumps(compute())
     with suppress(OSError):
-        _write(path, text)
+        _write(path, f"{_digest(text)}\n{text}")
         _limit(path.parent)
-    return json.loads(text)["value"]
+    return json.loads(text)
 
 
 def stamp(path: Path) -> tuple[str | int, ...] | None:
@@ -81,8 +83,11 @@ def _folder() -> Path:
 
 
 def _hash(key: Any, shelf: Shelf) -> str:
-    told = json.dumps([_code(shelf), key], sort_keys=True, default=bytes.hex)
-    return sha256(told.encode()).hexdigest()
+    return _digest(json.dumps([_code(shelf), key], sort_keys=True, default=bytes.hex))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 @cache

@@ -101,7 +101,6 @@ def run(
     checked by reading, and by bfloat16 on a CPU only.
     """
     from harness.commands.started import Share, started
-    from harness.imports import many
     from harness.planning.request import Request
 
     request = Request(
@@ -119,12 +118,14 @@ def run(
         float32_matmul=float32_matmul.value,
     )
     share = Share(slots, per_gpu)
-    with nullcontext() if dry_run else started(request, executor, share) as opened:
-        with many():
-            from harness.commands import run as command
+    with nullcontext() if dry_run else started(executor, share) as opened:
         if opened is None:
-            typer.echo(command.preview(request, store, executor, share))
+            from harness.commands.preview import preview
+
+            typer.echo(preview(request, store, root, executor, share))
         else:
+            from harness.commands import run as command
+
             raise typer.Exit(command.run(request, store, root, opened, share))
 
 
