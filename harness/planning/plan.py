@@ -74,7 +74,7 @@ def draft(request: Request, before: Callable[[], None] = lambda: None) -> Draft:
     Raises:
         UserError: With all faults of the request.
     """
-    faults = Faults()
+    faults = Faults(request.origin)
     parsed = parse(request, faults)
     facts = Facts(before) if not faults.found else Facts()
     resolved = resolve(parsed, request, facts, faults)

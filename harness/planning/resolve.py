@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness import backbones, plugins
 from harness.errors import UserError
@@ -71,11 +72,13 @@ class Resolved:
 def resolve(parsed: Parsed, request: Request, facts: Facts, faults: Faults) -> Resolved:
     """Find what the names of a request stand for; read and check the data files."""
     if request.data is not None and not request.data.is_dir():
-        faults.add(f"--data {request.data}: no such folder.")
+        faults.add(f"--data {request.data}: no such folder.", "data")
         parsed = replace(parsed, tasks=(Tasks(),))
-    located = faults.each(backbones.locate, parsed.backbones)
-    places = faults.of(lambda: backbones.told_apart(located)) or []
-    found = faults.each(lambda one: (one, _completed(one, places, facts)), parsed.methods)
+    located = faults.each(backbones.locate, parsed.backbones, "backbones")
+    places = faults.of(lambda: backbones.told_apart(located), "backbones") or []
+    found = faults.each(
+        lambda one: (one, _completed(one, places, facts)), parsed.methods, "methods"
+    )
     return Resolved(
         methods=tuple(method.spec for _, method in found),
         places=tuple(places),
@@ -91,7 +94,9 @@ def _tasks(
     faults: Faults,
 ) -> ResolvedTasks:
     """Find what the runs of one group are trained and tested on, and how."""
-    settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, tasks.group))
+    settings = faults.of(
+        lambda: make_settings(parsed.settings, request.protocol, tasks.group, request.origin)
+    )
     tests = _tests(tasks, request, faults)
     return ResolvedTasks(
         group=tasks.group,
@@ -127,7 +132,8 @@ def _planned(
         provenance = Provenance(chosen="for this method", own=own, tries=request.tries)
         return ResolvedMethod(method, settings.own_recipe(request.name, own), provenance)
 
-    return faults.each(planned, found)
+    made = [faults.of(partial(planned, pair), "methods", str(pair[0])) for pair in found]
+    return [one for one in made if one]
 
 
 def _tests(tasks: Tasks, request: Request, faults: Faults) -> dict[str, DataSet]:
@@ -141,7 +147,7 @@ def _tests(tasks: Tasks, request: Request, faults: Faults) -> dict[str, DataSet]
             )
         return name, found
 
-    tests = dict(faults.each(test_set, tasks.benchmarks))
+    tests = dict(faults.each(test_set, tasks.benchmarks, "data"))
     if 0 < len(tests) < len(tasks.benchmarks) and plugins.group(tasks.group).folds:
         faults.add(f"Without what is missing: --tasks {','.join(tests)}")
     return tests
@@ -164,11 +170,13 @@ def _train(
             )
             return None
         return faults.of(
-            lambda: training_set(name, group, benchmarks, request.data, request.train_data)
+            lambda: training_set(name, group, benchmarks, request.data, request.train_data),
+            "train-data",
         )
     if request.train_data:
         faults.add(
             f"--train-data {request.train_data}: {name} trains on the rows of its own "
-            "sets, those of the other folds."
+            "sets, those of the other folds.",
+            "train-data",
         )
     return pooled(group, tests) if tests else None
