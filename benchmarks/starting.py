@@ -24,7 +24,7 @@ from results.store import Store
 
 ROUNDS = 3
 TARGETS = {"step": 7.0, "plan": 2.0, "stored": 3.0}
-SHORT = "--limit 2 --train-limit 20 --set train.epochs=1 --set protocol.max_new_tokens=2".split()
+SHORT = ("--limit", "2", "--train-limit", "20", "--set", "train.epochs=1")
 FOLDERS = 5000
 
 
@@ -69,11 +69,10 @@ def of_a_stored_grid() -> Iterator[tuple[float, float]]:
     """Run a short grid, then ask for it again; yield seconds and CPU seconds of each time."""
     command = [os.fspath(HARNESS), "run", "--methods", "dypam,lora", "--tasks", "math", *SHORT]
     with TemporaryDirectory() as room:
-        quiet = {"cwd": room, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run(command, check=True, **quiet)
+        subprocess.run(command, cwd=room, check=True, capture_output=True)
         for _ in range(ROUNDS):
             started, before = time.perf_counter(), os.times()
-            subprocess.run(command, check=True, **quiet)
+            subprocess.run(command, cwd=room, check=True, capture_output=True)
             after = os.times()
             spent = sum(after[2:4]) - sum(before[2:4])  # of child processes that have ended
             yield time.perf_counter() - started, spent
