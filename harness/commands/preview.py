@@ -73,7 +73,9 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
         how = state_of(str(root / run), held).how
         if how in ("finished", "diverged"):
             return "stored" if how == "finished" else how
-        return "running" if how == "running" else "failed" if run in failed else "new"
+        if how == "running":
+            return how
+        return "failed" if how == "failed" or run in failed else "new"
 
     return {run: state(run) for run in ids}
 

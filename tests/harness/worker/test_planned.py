@@ -12,9 +12,10 @@ from harness.backbones import fetch, locate
 from harness.errors import UserError
 from harness.planning.plan import plan
 from harness.planning.request import Request
+from harness.spec.outcome import FAILED
 from harness.spec.planned import PlannedRun
+from harness.worker.__main__ import run as run_folder
 from harness.worker.planned import admit
-from harness.worker.stages import execute
 from results.runfolder.folder import RunFolder
 
 REQUEST = Request(methods="lora", tasks="gsm8k", limit=2)
@@ -67,10 +68,12 @@ def test_replaced_weights_do_not_run_under_the_old_revision(
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
-    with pytest.raises(UserError) as error:
-        execute(folder)
+    assert run_folder(folder) == FAILED
+    failure = folder.failure()
+    assert failure
+    assert failure.kind == "refused"
     for told in (str(place), planned, locate(str(place)).backbone.revision):
-        assert told in str(error.value)
+        assert told in failure.reason
     assert not folder.finished
 
 
