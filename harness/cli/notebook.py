@@ -148,7 +148,7 @@ def grid(
         float32_matmul=float32_matmul,
     )
     share = Share(slots, per_gpu)
-    with started(request, executor, share) as opened:
+    with started(executor, share) as opened:
         done = command.carry_out(request, str(store), Path(runs), opened, share)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 

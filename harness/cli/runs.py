@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import options
+from harness.cli import grid_file, options
 
 
 class Quantize(Enum):
@@ -34,6 +34,7 @@ class Checkpointing(Enum):
 
 
 def run(
+    context: typer.Context,
     methods: Annotated[
         str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4|1e-3]", or "all".')
     ],
@@ -100,8 +101,13 @@ def run(
         ),
     ] = 10,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the runs, and the memory that each needs.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only list the runs: which are done, and what the others take.",
+        ),
     ] = False,
+    grid: grid_file.GridFile = None,
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
 
@@ -109,15 +115,15 @@ def run(
     checked by reading, and by bfloat16 on a CPU only.
     """
     from harness.commands.started import Share, started
-    from harness.imports import many
     from harness.planning.request import Request
 
+    origin, assigned = grid_file.taken(context, settings or [])
     request = Request(
         methods=methods,
         tasks=tasks,
         backbones=backbones,
         seeds=seeds,
-        settings=[*(settings or []), *_checkpointing(checkpointing)],
+        settings=[*assigned, *_checkpointing(checkpointing)],
         limit=limit,
         train_limit=train_limit,
         data=data,
@@ -126,14 +132,17 @@ def run(
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
         checkpoint_minutes=checkpoint_minutes,
+        origin=origin,
     )
     share = Share(slots, per_gpu)
-    with nullcontext() if dry_run else started(request, executor, share) as opened:
-        with many():
-            from harness.commands import run as command
+    with nullcontext() if dry_run else started(executor, share) as opened:
         if opened is None:
-            typer.echo(command.preview(request, store, executor, share))
+            from harness.commands.preview import preview
+
+            typer.echo(preview(request, store, root, executor, share))
         else:
+            from harness.commands import run as command
+
             raise typer.Exit(command.run(request, store, root, opened, share))
 
 

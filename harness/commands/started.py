@@ -1,21 +1,16 @@
-"""The executor of a command, whose first worker imports while the command does, and plans."""
+"""The executor of a command: built when something is to be run, closed with the command."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
+from typing import Any
 
 from harness import plugins
 from harness.commands.report import counted
 from harness.errors import UserError
-from harness.planning.faults import Faults
-from harness.planning.parse import parse
-from harness.planning.request import Request
 from harness.scheduling.executors.contract import Executor
 from harness.scheduling.slots import local_slots, visible_gpus
-
-Opened = Callable[[], Executor]
-"""Gives the executor; raises `UserError` where there is none of its name."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +25,9 @@ class Share:
     slots: int | None = None
     per_gpu: int = 1
 
-    def cut(self, gpus: int) -> list[str]:
+    def cut(self) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
+        gpus = len(visible_gpus()) if self.slots else 0
         most = gpus * self.per_gpu
         if not gpus or not self.slots or self.slots <= most:
             return []
@@ -39,24 +35,38 @@ class Share:
         return [f"--slots {self.slots}: {most} at a time, with {there}; see --per-gpu"]
 
 
+class Opened:
+    """The executor of a name, over a share of this machine."""
+
+    def __init__(self, name: str, share: Share, stack: ExitStack) -> None:
+        self._name, self._share, self._stack = name, share, stack
+
+    @cached_property
+    def make(self) -> Callable[..., Any]:
+        """What builds it.
+
+        Raises:
+            UserError: There is no executor of this name.
+        """
+        found: Callable[..., Any] = plugins.executor(self._name)
+        return found
+
+    @cached_property
+    def executor(self) -> Executor:
+        """The executor itself; raises as `make` does."""
+        share = self._share
+        slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
+        found: Executor = self._stack.enter_context(self.make(slots))
+        return found
+
+    def warm(self) -> None:
+        """Let it get ready, if there is one; a plan tells what is wrong."""
+        with suppress(UserError):
+            self.executor.warm()
+
+
 @contextmanager
-def started(request: Request, executor: str, share: Share) -> Iterator[Opened]:
-    """Open an executor for the runs of a request; let it warm up if the request can be read.
-
-    What is wrong is left to the plan, which tells all faults at once.
-    """
+def started(executor: str, share: Share) -> Iterator[Opened]:
+    """Give an executor that is closed when the block ends, if it was needed."""
     with ExitStack() as stack:
-
-        @cache
-        def opened() -> Executor:
-            make = plugins.executor(executor)
-            slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
-            found: Executor = stack.enter_context(make(slots))
-            return found
-
-        faults = Faults()
-        parse(request, faults)
-        if not faults.found:
-            with suppress(UserError):
-                opened().warm()
-        yield opened
+        yield Opened(executor, share, stack)

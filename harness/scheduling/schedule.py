@@ -38,14 +38,16 @@ class Summary:
     cancelled: int = 0
 
 
-def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Executor) -> Summary:
+def run(
+    planned: Sequence[PlannedRun], store: Store, root: Path, executor: Executor | None
+) -> Summary:
     """Run what is planned and not yet stored, each in its folder below `root`.
 
     Args:
         planned: The runs, in the order in which they start. Each is a job of its own.
         store: Where runs are stored as they end, the failed ones too.
         root: The folder of the run folders.
-        executor: Where they run. It is left open.
+        executor: Where they run, left open; None where all of them ended before.
     """
     todo, summary = [], Summary()
     diverged = store.diverged_ids()
@@ -60,6 +62,7 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
             folder.check()
             todo.append((folder, one))
     if todo:
+        assert executor
         _execute(todo, store, executor, summary)
     return summary
 

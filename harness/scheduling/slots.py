@@ -3,12 +3,10 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from harness import gpus
 
 MOST_CPU_SLOTS = 4
-
-DRIVERS = tuple(map(Path, ("/dev/nvidiactl", "/dev/dxg", "/dev/nvmap", "/dev/kfd")))
-"""What the driver of a GPU offers: NVIDIA's, under WSL, on Tegra; AMD's."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,10 @@ def local_slots(count: int | None, gpus: Sequence[str], per_gpu: int = 1) -> lis
 
 def visible_gpus() -> list[str]:
     """List the GPUs of this machine that the user lets us see."""
-    if not any(driver.exists() for driver in DRIVERS):
-        return []  # without the second that torch takes
+    if not gpus.there():
+        return []
+    if visible := os.environ.get("CUDA_VISIBLE_DEVICES", ""):
+        return visible.split(",")
     import torch  # noqa: PLC0415 (start-up time)
 
-    if not torch.cuda.is_available():
-        return []
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return visible.split(",") if visible else [str(n) for n in range(torch.cuda.device_count())]
+    return [str(n) for n in range(torch.cuda.device_count())]

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +11,6 @@ from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from harness import plugins
-from harness.plugins import named_files
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
@@ -22,6 +20,7 @@ from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
+from harness.worker.planned import admit
 from harness.worker.training.batches import Training
 from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
@@ -51,9 +50,7 @@ def execute(claim: Claim) -> None:
     planned = PlannedRun.of(folder)
     device.require(planned)
     torch.set_float32_matmul_precision(planned.spec.float32_matmul)
-    for file in planned.files:
-        named_files.check(file.texts)
-        plugins.add(file.kind, Path(file.path))
+    admit(planned)
     described = environment.describe(
         planned.memory.model_dump(exclude_defaults=True),
         quantized=planned.spec.quantize is not None,

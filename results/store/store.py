@@ -120,6 +120,10 @@ class Reader:
         """List the ids of the runs that diverged: like the finished, they are not run again."""
         return self._ids("diverged")
 
+    def failed_ids(self) -> set[str]:
+        """List the ids of the runs of which an attempt failed; another may have finished."""
+        return self._ids("failed")
+
     def _ids(self, status: Status) -> set[str]:
         wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
         with self._database.transaction() as connection:
