@@ -34,6 +34,7 @@ class Checkpointing(Enum):
 
 
 def run(
+    context: typer.Context,
     methods: Annotated[
         str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4|1e-3]", or "all".')
     ],
@@ -100,6 +101,10 @@ def run(
     Runs that are in the store already are not run again. No GPU has run them yet: that path is
     checked by reading, and by bfloat16 on a CPU only.
     """
+    from harness.commands.leaving import Leaving
+
+    leaving = context.with_resource(Leaving())
+
     from harness.commands.started import Share, started
     from harness.imports import many
     from harness.planning.request import Request
@@ -119,13 +124,13 @@ def run(
         float32_matmul=float32_matmul.value,
     )
     share = Share(slots, per_gpu)
-    with nullcontext() if dry_run else started(request, executor, share) as opened:
+    with nullcontext() if dry_run else started(request, executor, share, leaving) as opened:
         with many():
             from harness.commands import run as command
         if opened is None:
             typer.echo(command.preview(request, store, executor, share))
         else:
-            raise typer.Exit(command.run(request, store, root, opened, share))
+            raise typer.Exit(command.run(request, store, root, opened, share, leaving))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from harness import plugins
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.errors import UserError
 from harness.planning.faults import Faults
@@ -40,10 +41,18 @@ class Share:
 
 
 @contextmanager
-def started(request: Request, executor: str, share: Share) -> Iterator[Opened]:
+def started(
+    request: Request, executor: str, share: Share, leaving: Leaving | None = None
+) -> Iterator[Opened]:
     """Open an executor for the runs of a request; let it warm up if the request can be read.
 
     What is wrong is left to the plan, which tells all faults at once.
+
+    Args:
+        request: What was asked for.
+        executor: The name of the executor.
+        share: How much of this machine the runs take.
+        leaving: Ends the executor at a signal.
     """
     with ExitStack() as stack:
 
@@ -52,6 +61,8 @@ def started(request: Request, executor: str, share: Share) -> Iterator[Opened]:
             make = plugins.executor(executor)
             slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
             found: Executor = stack.enter_context(make(slots))
+            if leaving:
+                leaving.executor = found
             return found
 
         faults = Faults()

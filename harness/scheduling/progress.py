@@ -52,6 +52,8 @@ class Display:
             if watched.started:  # between two looks, a run may start and end
                 self.seconds.append(time.time() - watched.started)
             self._say_phases(watched)
+            if status == "cancelled" and not watched.started:
+                return
         self._say(f"[{self.done}/{self.total}] {watched.name}: {note}")
 
     @contextmanager

@@ -10,7 +10,6 @@ process that started it is gone, it ends the run at work and itself.
 """
 
 import ctypes
-import json
 import os
 import select
 import signal
@@ -124,7 +123,11 @@ def serve() -> None:
         stopping.heed()
         folder = RunFolder(Path(line.strip()))
         prepare(folder)
-        print(json.dumps(INTERRUPTED if stopping.asked() else fork(folder)), flush=True)
+        status = INTERRUPTED if stopping.asked() else fork(folder)
+        try:
+            os.write(sys.stdout.fileno(), f"{status}\n".encode())
+        except BrokenPipeError:  # the process that started this one was killed
+            return
         if stopping.asked():
             return
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with nothing at work it just ends

@@ -49,7 +49,9 @@ class LocalExecutor(Executor):
 
         One alone: on two cores, a second one would keep both of them from getting ready.
         """
-        self._idle[0].start()
+        with self._changed:
+            if not self._closed:
+                self._idle[0].start()
 
     def submit(self, job: Job) -> None:
         """Put a job behind those that wait; the first ones start a thread each."""

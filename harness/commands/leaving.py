@@ -1,0 +1,95 @@
+"""Leaving a command in two stages: a first signal lets the runs at work stop, a second ends all.
+
+A thread hears the signals. An exception, as Ctrl-C raises it by default, could come anywhere: while
+a result is stored, or in an import that turns it into another one.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, Self
+
+if TYPE_CHECKING:  # this has to be there before anything that takes time
+    from harness.scheduling.executors.contract import Executor
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STREAMS = (0, 1, 2)
+
+
+class Leaving:
+    """Listens while it is entered, which only the main thread can do.
+
+    A signal that is ignored, as `nohup` has it, stays ignored.
+
+    Attributes:
+        executor: What is at work; None before there is one.
+        status: The exit status that the first signal asks for; None before it.
+    """
+
+    def __init__(self) -> None:
+        self.executor: Executor | None = None
+        self.status: int | None = None
+        self._terminals = [stream for stream in STREAMS if os.isatty(stream)]
+
+    def __enter__(self) -> Self:
+        self._ear, self._mouth = socket.socketpair()
+        self._mouth.setblocking(False)
+        heeded = [one for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN]
+        # Python writes the number to the socket at once, whatever the main thread is at.
+        self._before = {one: signal.signal(one, lambda *_: None) for one in heeded}
+        self._former = signal.set_wakeup_fd(self._mouth.fileno())
+        threading.Thread(target=self._listen, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._former)
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+        self._mouth.close()  # which ends the thread
+
+    def _listen(self) -> None:
+        with self._ear:
+            while number := self._ear.recv(1):
+                if number[0] in self._before:
+                    self._hear(number[0])
+
+    def _hear(self, number: int) -> None:
+        """Let the runs stop, the first time and where there are any; else leave."""
+        if number == signal.SIGHUP:
+            self._let_go_of_terminals()
+        asked = 0
+        if self.status is None:
+            self.status = 128 + number
+            asked = self.executor.interrupt() if self.executor else 0
+        if not asked:
+            self._leave(self.status)
+        runs = "1 run" if asked == 1 else f"{asked} runs"
+        say(f"Finishing the step of {runs}; again to leave now.")
+
+    def _leave(self, status: int) -> NoReturn:
+        """End every process; files are whole or not there, so there is nothing to put in order."""
+        if self.executor:
+            self.executor.close()
+        if 2 in self._terminals:  # noqa: PLR2004 (standard error)
+            say("\x1b[?25h", end="")  # the cursor, which a live table hides
+        say(LEFT)
+        os._exit(status)
+
+    def _let_go_of_terminals(self) -> None:
+        """Write nothing more to a terminal that was closed: it would be an error."""
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in self._terminals:
+            os.dup2(null, stream)
+        self._terminals = []
+
+
+LEFT = "Interrupted. What is done is kept; the same command goes on."
+
+
+def say(line: str, end: str = "\n") -> None:
+    """Print a line to standard error, which may be gone."""
+    with suppress(OSError):
+        print(line, end=end, file=sys.stderr, flush=True)
