@@ -144,13 +144,20 @@ class Executor(ABC):
         self.close()
 
 
-def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
+def outcome_of(
+    folder: RunFolder, exit_status: int, printed: str = "", *, starved: bool = False
+) -> Outcome:
     """Conclude from a worker's exit status and files how its run ended; note why if it failed.
 
     Args:
         folder: The run folder.
         exit_status: As in `subprocess`: that of the process, or minus the signal that ended it.
+        printed: What a worker printed that broke before it could run the folder; the log gets it.
+        starved: Whether the kernel is known to have ended it for want of memory.
     """
+    if printed:
+        with folder.log.open("a") as log:
+            log.write(printed)
     if exit_status == ELSEWHERE:
         return Outcome(folder, "elsewhere")
     if folder.finished:  # written last, so whatever came after it took nothing away
@@ -159,11 +166,14 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
-    if exit_status < 0:
+    if starved:
+        close(folder, "The kernel ended the worker: the machine has too little memory", "memory")
+    elif exit_status < 0:
         close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
     elif not folder.failed:
-        reason = f"The worker ended with status {exit_status} and left no result"
-        close(folder, reason, "exception")
+        *_, last = printed.strip().split("\n")
+        how = f": {last}" if last else " and left no result"
+        close(folder, f"The worker ended with status {exit_status}{how}", "exception")
     return Outcome(folder, "failed")
 
 

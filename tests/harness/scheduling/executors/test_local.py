@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from harness import plugins
 from harness.scheduling.executors.conformance.stand_in import COMMAND
-from harness.scheduling.executors.conformance.trial import reason
+from harness.scheduling.executors.conformance.trial import at_work, reason
 from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.process import STARTS
 from harness.scheduling.slots import Slot
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
@@ -184,6 +186,61 @@ def test_a_worker_that_died_between_two_runs_is_replaced_and_no_run_fails(
         os.kill(worker, signal.SIGKILL)
         assert until(lambda: not alive(worker))
         assert run(executor, act("finish()", "b")) == {"b": "finished"}
+
+
+BROKEN = """
+import pathlib, sys
+starts = pathlib.Path({starts!r})
+starts.write_text(starts.read_text() + "x")
+sys.exit("ImportError: no libcudart")
+"""
+
+
+def test_a_worker_that_breaks_in_its_imports_fails_each_run_and_is_not_started_for_ever(
+    act: Act, tmp_path: Path
+) -> None:
+    folders = [act("finish()", str(n)) for n in range(5)]
+    starts = tmp_path / "starts"
+    starts.write_text("")
+    broken = [sys.executable, "-c", BROKEN.format(starts=str(starts))]
+    with LocalExecutor([Slot()], broken) as executor:
+        found = run(executor, *folders)
+    assert set(found.values()) == {"failed"}
+    assert {reason(folder) for folder in folders} == {
+        "The worker ended with status 1: ImportError: no libcudart"
+    }
+    assert len(starts.read_text()) == STARTS
+
+
+def test_a_stopped_worker_is_ended_too(
+    act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
+) -> None:
+    before = children(os.getpid())
+    folder = act("reach('at work'); wait('never')")
+    with local(1) as executor:
+        executor.submit(Job((folder,)))
+        assert until(lambda: folder.path.with_name("at work").exists())
+        (worker,) = {*children(os.getpid())} - {*before}
+        for one in [worker, *children(worker)]:
+            os.kill(one, signal.SIGSTOP)
+    assert [one.status for one in executor.outcomes()] == ["cancelled"]
+    assert not at_work(folder)
+
+
+def test_a_stopped_worker_goes_on_when_it_is_asked_to_stop(
+    act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
+) -> None:
+    before = children(os.getpid())
+    folder = act("reach('at work'); work()")
+    with local(1) as executor:
+        executor.submit(Job((folder,)))
+        assert until(lambda: folder.path.with_name("at work").exists())
+        (worker,) = {*children(os.getpid())} - {*before}
+        for one in [worker, *children(worker)]:
+            os.kill(one, signal.SIGSTOP)
+        assert executor.interrupt() == 1
+        assert [one.status for one in executor.outcomes()] == ["cancelled"]
+        assert until(lambda: children(os.getpid()) == before), "the worker stays"
 
 
 def test_leaving_ends_workers_and_runs_and_leaves_no_pipe_open(
