@@ -70,6 +70,19 @@ def run(
     per_gpu: Annotated[
         int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
     ] = 1,
+    gpus: Annotated[
+        str | None,
+        typer.Option(help="Only these, as CUDA_VISIBLE_DEVICES names them: 0,1 or UUIDs."),
+    ] = None,
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            parser=options.seconds,
+            metavar="TIME",
+            help="End a run that tells nothing new for so long, such as 30m or 2h. Without it, "
+            "none: a first run may compile or download for hours.",
+        ),
+    ] = None,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
     quantize: Annotated[
         Quantize | None,
@@ -108,6 +121,7 @@ def run(
     from harness.commands.started import Share, started
     from harness.imports import many
     from harness.planning.request import Request
+    from harness.scheduling.slots import take
 
     request = Request(
         methods=methods,
@@ -123,7 +137,9 @@ def run(
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
     )
-    share = Share(slots, per_gpu)
+    if gpus is not None:
+        take(gpus)
+    share = Share(slots, per_gpu, stall)
     with nullcontext() if dry_run else started(request, executor, share, leaving) as opened:
         with many():
             from harness.commands import run as command

@@ -32,6 +32,7 @@ class Leaving:
     def __init__(self) -> None:
         self.executor: Executor | None = None
         self.status: int | None = None
+        self._once = threading.Lock()
         self._terminals = [stream for stream in STREAMS if os.isatty(stream)]
 
     def __enter__(self) -> Self:
@@ -65,18 +66,23 @@ class Leaving:
             self.status = 128 + number
             asked = self.executor.interrupt() if self.executor else 0
         if not asked:
-            self._leave(self.status)
+            self.leave()
         runs = "1 run" if asked == 1 else f"{asked} runs"
         say(f"Finishing the step of {runs}; again to leave now.")
 
-    def _leave(self, status: int) -> NoReturn:
-        """End every process; files are whole or not there, so there is nothing to put in order."""
-        if self.executor:
-            self.executor.close()
-        if 2 in self._terminals:  # noqa: PLR2004 (standard error)
-            say("\x1b[?25h", end="")  # the cursor, which a live table hides
-        say(LEFT)
-        os._exit(status)
+    def leave(self) -> NoReturn:
+        """End every process, after a signal; no file needs to be put in order, since all are whole.
+
+        The command calls it too when its runs have stopped; whoever comes second waits here.
+        """
+        with self._once:
+            if self.executor:
+                self.executor.close()
+            if 2 in self._terminals:  # noqa: PLR2004 (standard error)
+                say("\x1b[?25h", end="")  # the cursor, which a live table hides
+            say("Interrupted. What is done is kept; the same command goes on.")
+            assert self.status
+            os._exit(self.status)
 
     def _let_go_of_terminals(self) -> None:
         """Write nothing more to a terminal that was closed: it would be an error."""
@@ -84,9 +90,6 @@ class Leaving:
         for stream in self._terminals:
             os.dup2(null, stream)
         self._terminals = []
-
-
-LEFT = "Interrupted. What is done is kept; the same command goes on."
 
 
 def say(line: str, end: str = "\n") -> None:

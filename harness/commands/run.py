@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import plugins
-from harness.commands.leaving import LEFT, Leaving, say
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.commands.started import Opened, Share
 from harness.commands.stored import marked
@@ -99,8 +99,7 @@ def run(
     """Run what a request asks for, print the table unless that is left; return the exit status."""
     done = carry_out(request, store_place, root, opened, share)
     if leaving.status:
-        say(LEFT)
-        return leaving.status
+        leaving.leave()
     texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
     print("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0

@@ -13,6 +13,7 @@ from harness.planning.faults import Faults
 from harness.planning.parse import parse
 from harness.planning.request import Request
 from harness.scheduling.executors.contract import Executor
+from harness.scheduling.hangs import WithoutHangs
 from harness.scheduling.slots import local_slots, visible_gpus
 
 Opened = Callable[[], Executor]
@@ -26,10 +27,12 @@ class Share:
     Attributes:
         slots: Runs at a time, at most; by the GPUs or cores if None.
         per_gpu: Runs at a time on one GPU.
+        stall: The seconds after which a run that has told nothing new is ended; never if None.
     """
 
     slots: int | None = None
     per_gpu: int = 1
+    stall: float | None = None
 
     def cut(self, gpus: int) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
@@ -61,6 +64,8 @@ def started(
             make = plugins.executor(executor)
             slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
             found: Executor = stack.enter_context(make(slots))
+            if share.stall:
+                found = stack.enter_context(WithoutHangs(found, share.stall))
             if leaving:
                 leaving.executor = found
             return found

@@ -57,7 +57,7 @@ class WorkerProcess:
         if len(self._broken) == STARTS:
             return
         self._killed = self._interrupted = False
-        self._printed = tempfile.TemporaryFile()
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 (`end` closes it)
         self._process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,

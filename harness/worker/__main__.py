@@ -28,6 +28,7 @@ from results.runfolder.claims import Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 STOP = {signal.SIGTERM}
 
 
@@ -76,6 +77,7 @@ def fork(folder: RunFolder) -> int:
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
+            _end_orphans()
             return os.waitstatus_to_exitcode(status)
         if _abandoned():
             os.kill(child, signal.SIGKILL)
@@ -106,6 +108,15 @@ def _run_and_exit(folder: RunFolder) -> NoReturn:
         os._exit(status)
 
 
+def _end_orphans() -> None:
+    """End what a run started and left behind, such as a compiler."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while children.exists() and (left := children.read_text().split()):
+        for child in map(int, left):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
 def _abandoned() -> bool:
     """Whether nobody is left who could write to standard input."""
     poll = select.poll()
@@ -117,6 +128,8 @@ def serve() -> None:
     """Run the folders that come in, one a line."""
     from harness.worker.ahead import prepare  # noqa: PLC0415 (as in `run`)
 
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for line in sys.stdin:
         if _abandoned():
             return

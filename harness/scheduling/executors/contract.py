@@ -10,6 +10,7 @@ from typing import Literal, Self
 from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
 from results.runfolder.attempts import close
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import FailureKind
 
 State = Literal["waiting", "running", "ended"]
 
@@ -166,15 +167,20 @@ def outcome_of(
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
-    if starved:
-        close(folder, "The kernel ended the worker: the machine has too little memory", "memory")
-    elif exit_status < 0:
-        close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
-    elif not folder.failed:
-        *_, last = printed.strip().split("\n")
-        how = f": {last}" if last else " and left no result"
-        close(folder, f"The worker ended with status {exit_status}{how}", "exception")
+    if starved or exit_status < 0 or not folder.failed:
+        close(folder, *_why(exit_status, printed, starved=starved))
     return Outcome(folder, "failed")
+
+
+def _why(exit_status: int, printed: str, *, starved: bool) -> tuple[str, FailureKind]:
+    """Say why a run failed whose worker did not, and what sort of failure that is."""
+    if starved:
+        return "The kernel ended the worker: the machine has too little memory", "memory"
+    if exit_status < 0:
+        return f"The worker was ended by {_signal(-exit_status)}", "vanished"
+    *_, last = printed.strip().split("\n")
+    how = f": {last}" if last else " and left no result"
+    return f"The worker ended with status {exit_status}{how}", "exception"
 
 
 def _signal(number: int) -> str:
