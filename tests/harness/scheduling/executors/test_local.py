@@ -282,8 +282,26 @@ def test_an_error_of_the_executor_itself_is_raised_where_outcomes_are_read(act: 
         run(executor, act("finish()"))
 
 
+def killed_at_work(
+    folder: RunFolder, servers: list[int], children: Callable[[int], list[int]]
+) -> bool:
+    """Kill the run that reads the spec of a folder; False while none does."""
+    try:
+        feed = os.open(folder.path / "spec.json", os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:  # nobody reads it, and perhaps nobody ever will
+        return False
+    at_work = [run for server in servers for run in children(server)]
+    for run in at_work:  # the worker reads it too, before it forks
+        os.kill(run, signal.SIGKILL)
+    os.close(feed)
+    return bool(at_work)
+
+
 def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
-    tmp_path: Path, planned: Callable[..., PlannedRun], children: Callable[[int], list[int]]
+    tmp_path: Path,
+    planned: Callable[..., PlannedRun],
+    children: Callable[[int], list[int]],
+    until: Callable[..., bool],
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
     # Its data are as they were planned, so that the backbone is what it lacks.
@@ -302,13 +320,8 @@ def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
         first = next(outcomes)
         servers = children(os.getpid())
         second = next(outcomes)
-        at_work: list[int] = []
-        while not at_work:  # the worker reads the job too, before it forks
-            with (killed.path / "spec.json").open("w"):  # which waits for the reader
-                same = children(os.getpid())
-                at_work = [run for server in servers for run in children(server)]
-                for run in at_work:
-                    os.kill(run, signal.SIGKILL)
+        assert until(lambda: killed_at_work(killed, servers, children))
+        same = children(os.getpid())
         third = next(outcomes)
     assert [one.status for one in (first, second, third)] == ["failed"] * 3
     assert "moved away" in reason(no_backbone)
