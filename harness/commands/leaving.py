@@ -16,7 +16,10 @@ if TYPE_CHECKING:  # this has to be there before anything that takes time
     from harness.scheduling.executors.contract import Executor
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-STREAMS = (0, 1, 2)
+LEFT = "Interrupted. What is done is kept; the same command goes on."
+
+ERRORS = 2
+STREAMS = (0, 1, ERRORS)
 
 
 class Leaving:
@@ -68,7 +71,8 @@ class Leaving:
         if not asked:
             self.leave()
         runs = "1 run" if asked == 1 else f"{asked} runs"
-        say(f"Finishing the step of {runs}; again to leave now.")
+        with suppress(OSError):
+            print(f"Finishing the step of {runs}; again to leave now.", file=sys.stderr)
 
     def leave(self) -> NoReturn:
         """End every process, after a signal; no file needs to be put in order, since all are whole.
@@ -76,13 +80,16 @@ class Leaving:
         The command calls it too when its runs have stopped; whoever comes second waits here.
         """
         with self._once:
-            if self.executor:
-                self.executor.close()
-            if 2 in self._terminals:  # noqa: PLR2004 (standard error)
-                say("\x1b[?25h", end="")  # the cursor, which a live table hides
-            say("Interrupted. What is done is kept; the same command goes on.")
-            assert self.status
-            os._exit(self.status)
+            try:
+                if self.executor:
+                    self.executor.close()
+            finally:
+                # In the place of the last line of a live table, which hides the cursor.
+                start = "\r\x1b[2K\x1b[?25h" if ERRORS in self._terminals else ""
+                with suppress(OSError):
+                    os.write(ERRORS, f"{start}{LEFT}\n".encode())
+                assert self.status
+                os._exit(self.status)
 
     def _let_go_of_terminals(self) -> None:
         """Write nothing more to a terminal that was closed: it would be an error."""
@@ -90,9 +97,3 @@ class Leaving:
         for stream in self._terminals:
             os.dup2(null, stream)
         self._terminals = []
-
-
-def say(line: str, end: str = "\n") -> None:
-    """Print a line to standard error, which may be gone."""
-    with suppress(OSError):
-        print(line, end=end, file=sys.stderr, flush=True)
