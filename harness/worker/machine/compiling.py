@@ -1,7 +1,7 @@
 """The lock of a folder in which torch compiles extensions, as DeepSpeed has it do.
 
 Torch's own lock is a file that is removed when all is compiled. A process that is killed before
-leaves it, and whoever comes later waits for ever.
+leaves it, and whoever comes later waits without end.
 """
 
 import fcntl
