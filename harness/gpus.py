@@ -15,7 +15,7 @@ LIBRARY = "libnvidia-ml.so.1"
 
 def there() -> bool:
     """Say what `torch.cuda.is_available` says."""
-    if not any(driver.exists() for driver in DRIVERS) or not _built_for_gpus():
+    if not possible():
         return False
     visible, cards = os.environ.get("CUDA_VISIBLE_DEVICES", "0"), _cards()
     if cards and visible.isdecimal():
@@ -24,6 +24,11 @@ def there() -> bool:
     import torch  # noqa: PLC0415 (start-up time)
 
     return torch.cuda.is_available()
+
+
+def possible() -> bool:
+    """Whether there is a driver, and a torch that is built for GPUs."""
+    return any(driver.exists() for driver in DRIVERS) and _built_for_gpus()
 
 
 def _built_for_gpus() -> bool:

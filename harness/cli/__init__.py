@@ -1,6 +1,7 @@
 """The command line: each command parses, delegates and prints."""
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -54,6 +55,8 @@ app.add_typer(leaderboard.app, name="leaderboard", no_args_is_help=True)
 
 def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")

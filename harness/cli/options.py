@@ -1,5 +1,6 @@
 """Options and output that several commands share."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -77,3 +78,18 @@ def show(report: Any, as_json: bool) -> None:
         typer.echo(f"note: {note}", err=True)
     if not report.sound:
         raise typer.Exit(1)
+
+
+def seconds(text: str) -> float:
+    """Read a time with its unit.
+
+    >>> seconds("90s"), seconds("30m"), seconds("1.5h")
+    (90.0, 1800.0, 5400.0)
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
+    if not found or not float(found[1]):
+        raise typer.BadParameter(f"{text!r} is no time such as 90s, 30m or 2h.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]

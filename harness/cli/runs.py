@@ -70,6 +70,19 @@ def run(
     per_gpu: Annotated[
         int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
     ] = 1,
+    gpus: Annotated[
+        str | None,
+        typer.Option(help="Only these, as CUDA_VISIBLE_DEVICES names them: 0,1 or UUIDs."),
+    ] = None,
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            parser=options.seconds,
+            metavar="TIME",
+            help="End a run that tells nothing new for so long, such as 30m or 2h. Without it, "
+            "none: a first run may compile or download for hours.",
+        ),
+    ] = None,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
     quantize: Annotated[
         Quantize | None,
@@ -114,8 +127,13 @@ def run(
     Runs that are in the store already are not run again. No GPU has run them yet: that path is
     checked by reading, and by bfloat16 on a CPU only.
     """
+    from harness.commands.leaving import Leaving
+
+    leaving = context.with_resource(Leaving())
+
     from harness.commands.started import Share, started
     from harness.planning.request import Request
+    from harness.scheduling.slots import take
 
     origin, assigned = grid_file.taken(context, settings or [])
     request = Request(
@@ -134,8 +152,10 @@ def run(
         checkpoint_minutes=checkpoint_minutes,
         origin=origin,
     )
-    share = Share(slots, per_gpu)
-    with nullcontext() if dry_run else started(executor, share) as opened:
+    if gpus is not None:
+        take(gpus)
+    share = Share(slots, per_gpu, stall)
+    with nullcontext() if dry_run else started(executor, share, leaving) as opened:
         if opened is None:
             from harness.commands.preview import preview
 
@@ -143,7 +163,7 @@ def run(
         else:
             from harness.commands import run as command
 
-            raise typer.Exit(command.run(request, store, root, opened, share))
+            raise typer.Exit(command.run(request, store, root, opened, share, leaving))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.commands.started import Opened, Share
 from harness.commands.stored import marked
@@ -24,8 +25,6 @@ from results.record import Run
 from results.reports import formats
 from results.runfolder.folder import RunFolder
 from results.store import Reader, Store
-
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,18 @@ class Done:
         return compared(found)
 
 
-def run(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> int:
-    """Run what a request asks for and print the table; return the exit status."""
-    try:
-        done = carry_out(request, store_place, root, opened, share)
-    except KeyboardInterrupt:
-        print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+def run(
+    request: Request,
+    store_place: str,
+    root: Path,
+    opened: Opened,
+    share: Share,
+    leaving: Leaving,
+) -> int:
+    """Run what a request asks for, print the table unless that is left; return the exit status."""
+    done = carry_out(request, store_place, root, opened, share)
+    if leaving.status:
+        leaving.leave()
     texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
     print("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0

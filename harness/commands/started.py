@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from harness import plugins
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Executor
+from harness.scheduling.hangs import WithoutHangs
 from harness.scheduling.slots import local_slots, visible_gpus
 
 
@@ -20,10 +22,12 @@ class Share:
     Attributes:
         slots: Runs at a time, at most; by the GPUs or cores if None.
         per_gpu: Runs at a time on one GPU.
+        stall: The seconds after which a run that has told nothing new is ended; never if None.
     """
 
     slots: int | None = None
     per_gpu: int = 1
+    stall: float | None = None
 
     def cut(self) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
@@ -38,8 +42,10 @@ class Share:
 class Opened:
     """The executor of a name, over a share of this machine."""
 
-    def __init__(self, name: str, share: Share, stack: ExitStack) -> None:
-        self._name, self._share, self._stack = name, share, stack
+    def __init__(
+        self, name: str, share: Share, stack: ExitStack, leaving: Leaving | None = None
+    ) -> None:
+        self._name, self._share, self._stack, self._leaving = name, share, stack, leaving
 
     @cached_property
     def make(self) -> Callable[..., Any]:
@@ -57,6 +63,10 @@ class Opened:
         share = self._share
         slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
         found: Executor = self._stack.enter_context(self.make(slots))
+        if share.stall:
+            found = self._stack.enter_context(WithoutHangs(found, share.stall))
+        if self._leaving:
+            self._leaving.executor = found
         return found
 
     def warm(self) -> None:
@@ -66,7 +76,13 @@ class Opened:
 
 
 @contextmanager
-def started(executor: str, share: Share) -> Iterator[Opened]:
-    """Give an executor that is closed when the block ends, if it was needed."""
+def started(executor: str, share: Share, leaving: Leaving | None = None) -> Iterator[Opened]:
+    """Give an executor that is closed when the block ends, if it was needed.
+
+    Args:
+        executor: Its name.
+        share: How much of this machine the runs take.
+        leaving: Ends the executor at a signal.
+    """
     with ExitStack() as stack:
-        yield Opened(executor, share, stack)
+        yield Opened(executor, share, stack, leaving)

@@ -3,11 +3,13 @@
 Workers report by the events file of their run folder; this reads what they append.
 """
 
+import io
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TextIO, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -52,6 +54,8 @@ class Display:
             if watched.started:  # between two looks, a run may start and end
                 self.seconds.append(time.time() - watched.started)
             self._say_phases(watched)
+            if status == "cancelled" and not watched.started:
+                return
         self._say(f"[{self.done}/{self.total}] {watched.name}: {note}")
 
     @contextmanager
@@ -175,4 +179,36 @@ def console() -> Console:
 
     Without markup: labels such as `lora[r=64]` and reasons with paths in brackets are no markup.
     """
-    return Console(file=sys.stderr, soft_wrap=True, markup=False, emoji=False)
+    file = cast("TextIO", Heard(sys.stderr))
+    return Console(file=file, soft_wrap=True, markup=False, emoji=False)
+
+
+class Heard(io.TextIOBase):
+    """A stream whose reader may be gone, such as a terminal that was closed: the work goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write if somebody reads."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is kept back, if somebody reads."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Give its number, by which a terminal's width is asked for."""
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Name the encoding that decides which characters frames are drawn with."""
+        return self._stream.encoding

@@ -11,7 +11,6 @@ from harness.commands.one_run import named
 from harness.commands.one_run.copies import with_copies
 from harness.commands.one_run.items import read
 from harness.commands.report import Report
-from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.plugins import named_files
@@ -27,6 +26,8 @@ from results.reports.one_run.rerun import markdown
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Environment
 from results.store import Store
+
+INTERRUPTED = 130
 
 
 def rerun(store_place: str, run: str, keep: Path | None) -> Report:

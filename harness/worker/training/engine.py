@@ -131,6 +131,9 @@ def _accelerator(recipe: Recipe, adapter: Precision) -> Accelerator:
     """Set up the engine of the recipe for this one process."""
     if recipe.engine == "torch":
         return Accelerator(cpu=not torch.cuda.is_available())
+    from harness.worker.machine import compiling  # noqa: PLC0415 (it imports setuptools)
+
+    compiling.install()
     return Accelerator(
         gradient_accumulation_steps=recipe.accumulation_steps,
         deepspeed_plugin=_zero_one(recipe, adapter),

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -337,3 +338,16 @@ def test_planning_has_a_clock_on_a_terminal_and_no_line_in_a_pipe() -> None:
         with waiting("planning", Console(file=text, force_terminal=terminal)):
             pass
         assert ("0:00  planning" in text.getvalue()) == terminal
+
+
+def test_progress_that_nobody_can_read_ends_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", buffering=1, closefd=False) as broken:
+        monkeypatch.setattr("sys.stderr", broken)
+        with Display(1, console()).shown():
+            pass  # its sum is written to the pipe
+        with pytest.raises(BrokenPipeError):
+            print("x", file=broken, flush=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)  # where the rest of the buffer goes
+    os.close(writer)
