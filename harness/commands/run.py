@@ -17,6 +17,7 @@ from harness.planning.parse import left_out
 from harness.planning.plan import Draft, draft
 from harness.planning.request import Request
 from harness.scheduling import progress, schedule
+from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
 from results.analysis.testing.evidence import Lookup
@@ -120,9 +121,10 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         found = _draft(request, opened)
         ended = _ended(found.runs, store_place, root)
         left = len(ended) < len(found.runs)
+        gpus = len(visible_gpus()) if left else 0
         cards = visible_cards(share.per_gpu) if left else []
         planned = found.fitted(cards, ended) if cards else found.runs
-    for note in [*_adjustments(planned), *left_out(request), *share.cut()]:
+    for note in [*_adjustments(planned), *left_out(request), *share.cut(gpus)]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
     summary = schedule.run(planned, store, root, opened.executor if left else None)

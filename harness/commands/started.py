@@ -29,9 +29,8 @@ class Share:
     per_gpu: int = 1
     stall: float | None = None
 
-    def cut(self) -> list[str]:
+    def cut(self, gpus: int) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
-        gpus = len(visible_gpus()) if self.slots else 0
         most = gpus * self.per_gpu
         if not gpus or not self.slots or self.slots <= most:
             return []
