@@ -11,7 +11,10 @@ StorePlace = Annotated[
     typer.Option("--store", envvar="HARNESS_STORE", help="Database: a file or a SQLAlchemy URL."),
 ]
 RunsRoot = Annotated[
-    Path, typer.Option("--runs", envvar="HARNESS_RUNS", help="Folder of the run folders.")
+    Path,
+    typer.Option(
+        "--runs", envvar="HARNESS_RUNS", file_okay=False, help="Folder of the run folders."
+    ),
 ]
 DataFolder = Annotated[
     Path | None,

@@ -175,7 +175,7 @@ def rescore(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rescore stored generations with the current extractors and metrics."""
-    from harness.commands.store import rescore as command
+    from harness.commands.rescore import rescore as command
 
     options.show(command(store, root), as_json=False)
 
@@ -184,6 +184,6 @@ def reindex(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rebuild the store from the run folders."""
-    from harness.commands.store import reindex as command
+    from harness.commands.reindex import reindex as command
 
     options.show(command(store, root), as_json=False)

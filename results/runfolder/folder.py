@@ -272,7 +272,7 @@ class RunFolder:
         return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")
 
     def _has(self, name: str) -> bool:
-        return (self.path / name).is_file()
+        return files.present(self.path / name)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         return files.read_object(self.path / name)

@@ -1,14 +1,19 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
+from results.runfolder import files
 from results.runfolder.folder import RunFolder
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
+
+OF_A_RUN = ("spec.json", "run.json", "result.json", "divergence.json", "failure.json")
+"""A folder that has none of these is not one of a run."""
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
 
@@ -16,7 +21,10 @@ LOST = "ended without a result and without a reason, in phase {}: killed or canc
 def record_of(folder: RunFolder) -> Run | None:
     """Read a run folder as a record; None while nothing says how an attempt ended."""
     ended = folder.result() or folder.divergence() or folder.failure()
-    return None if ended is None else _record(folder, ended)
+    if ended is None:
+        return None
+    with files.naming(folder.path):
+        return _record(folder, ended)
 
 
 def attempt_of(folder: RunFolder, state: State) -> Run:
@@ -37,8 +45,12 @@ def _so_far(folder: RunFolder, state: State) -> Failure:
 
 
 def folders(root: Path) -> list[RunFolder]:
-    """List the run folders below `root`, of every format."""
-    return [RunFolder(path.parent) for path in sorted(root.glob("*/spec.json"))]
+    """List the run folders below `root`, of every format, those without a spec too."""
+    # A rerun works below a name with a dot.
+    below = (path for path in sorted(root.glob("*")) if path.name[0] != "." and path.is_dir())
+    return [
+        RunFolder(path) for path in below if any(os.path.lexists(path / one) for one in OF_A_RUN)
+    ]
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
