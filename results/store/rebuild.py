@@ -35,19 +35,20 @@ def rebuild(place: str, fill: Fill) -> str | None:
 
 def _file(path: Path, fill: Fill, suffix: str) -> str | None:
     made = path.with_name(f".{path.name}.{uuid4().hex}.rebuilding")
+    is_new = not path.exists()
     try:
         fill(Store(made))
+        if is_new:
+            path.hardlink_to(made)
+            return None
         return _swapped(made, path, path.with_name(f"{path.name}.{suffix}"))
     finally:
         for end in ("", *JOURNALS):
             Path(f"{made}{end}").unlink(missing_ok=True)
 
 
-def _swapped(made: Path, path: Path, kept: Path) -> str | None:
+def _swapped(made: Path, path: Path, kept: Path) -> str:
     """Put a file in the place of another. At every moment one of the two is there."""
-    if not path.exists():
-        path.hardlink_to(made)
-        return None
     if path.is_dir():
         path.rename(kept)
         path.hardlink_to(made)
