@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs
+from harness.cli import archive, audit, catalogue, items, leaderboard, new, publish, reports, runs
 from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
@@ -20,10 +20,11 @@ app = typer.Typer(
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
-    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex),
+    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )
 for command in COMMANDS:
     app.command()(command)
+app.command("import")(archive.import_)
 
 
 def _print_version(wanted: bool) -> None:
