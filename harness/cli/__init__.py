@@ -8,6 +8,7 @@ import typer
 
 from harness.cli import archive, audit, catalogue, items, leaderboard, new, publish, reports, runs
 from harness.packages import stranger
+from harness.printed import say
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -31,7 +32,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from harness.worker.machine.version import described
 
-        typer.echo(described())
+        say(described())
         raise typer.Exit
 
 
@@ -59,7 +60,7 @@ def main() -> None:
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     if found := stranger():
-        typer.echo(f"error: {found}", err=True)
+        say(f"error: {found}", err=True)
         sys.exit(2)
     try:
         app()
@@ -71,5 +72,5 @@ def main() -> None:
         text = message(error)
         if text is None:
             raise
-        typer.echo(f"error: {text}", err=True)
+        say(f"error: {text}", err=True)
         sys.exit(2)

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from harness.printed import say
+
 StorePlace = Annotated[
     str,
     typer.Option("--store", envvar="HARNESS_STORE", help="Database: a file or a SQLAlchemy URL."),
@@ -75,8 +77,8 @@ def show(report: Any, as_json: bool) -> None:
     """Print a report as text or JSON, and end with 1 if something is wrong."""
     from results.reports.to_json import to_json
 
-    typer.echo(to_json(report.value) if as_json else report.text)
+    say(to_json(report.value) if as_json else report.text)
     for note in report.notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if not report.sound:
         raise typer.Exit(1)

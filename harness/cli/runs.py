@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 
 class Quantize(Enum):
@@ -132,7 +133,7 @@ def run(
         with many():
             from harness.commands import run as command
         if opened is None:
-            typer.echo(command.preview(request, store, executor, share))
+            say(command.preview(request, store, executor, share))
         else:
             raise typer.Exit(command.run(request, store, root, opened, share))
 

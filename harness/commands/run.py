@@ -1,6 +1,5 @@
 """`harness run`: run what is asked for and print the table, or only list it."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.parse import left_out
 from harness.planning.plan import plan
 from harness.planning.request import Request
+from harness.printed import say
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
@@ -26,7 +26,7 @@ from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports import formats
 from results.reports.costs import size
-from results.store import Reader, Store
+from results.store import Reader, Store, database
 
 INTERRUPTED = 130
 
@@ -94,10 +94,13 @@ def run(request: Request, store_place: str, root: Path, opened: Opened, share: S
     try:
         done = carry_out(request, store_place, root, opened, share)
     except KeyboardInterrupt:
-        print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
+        say("Interrupted. What finished is stored; the same command goes on.", err=True)
         return INTERRUPTED
-    texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
-    print("\n".join(filter(None, texts)))
+    texts = (
+        formats.render(done.tables, "markdown"),
+        _summed_up(done.summary, database.name(store_place)),
+    )
+    say("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 
@@ -118,7 +121,7 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         cards = visible_cards(share.per_gpu)
         executor, planned = _planned(request, opened, cards or None)
     for note in [*_adjustments(planned), *left_out(request), *share.cut(len(visible_gpus()))]:
-        print(f"note: {note.rstrip('.')}.", file=sys.stderr)
+        say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
     summary = schedule.run(planned, store, root.resolve(), executor)
     groups = {run.spec.group for run in planned}
@@ -178,8 +181,8 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _summed_up(summary: schedule.Summary, store_place: str) -> str:
-    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store_place}."]
+def _summed_up(summary: schedule.Summary, store: str) -> str:
+    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store}."]
     if summary.stored:
         lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
     if summary.cancelled:

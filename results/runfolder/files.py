@@ -12,8 +12,15 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from results.errors import ResultsError, stands_in
+from results.texts import shortened
 
 JSON_OBJECT = TypeAdapter(dict[str, Any])
+
+END = 2**16
+"""Bytes of a text of which only the end is asked for."""
+
+LONGEST_LINE = 1000
+"""Characters of a line of it."""
 
 
 class RunFolderError(ResultsError):
@@ -45,6 +52,17 @@ def read(path: Path) -> str:
         present(path)
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+
+
+def end_of(path: Path, lines: int) -> str:
+    """Read the last lines of a text, long ones cut; of a long text no more than its end is read."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END))
+        found = file.read().decode(errors="replace").splitlines()
+    if size > END and len(found) <= lines:
+        found[0] = f"(the end of {size:,} bytes) {found[0]}"
+    return "\n".join(shortened(line, LONGEST_LINE) for line in found[-lines:])
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -11,9 +11,13 @@ from results.runfolder.folder import RunFolder
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
+from results.texts import shortened
 
 OF_A_RUN = ("spec.json", "run.json", "result.json", "divergence.json", "failure.json")
 """A folder that has none of these is not one of a run."""
+
+MOST_OF_REASON = 10_000
+"""Characters of a reason that are stored."""
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
 
@@ -117,7 +121,8 @@ def _status(ended: Result | Divergence | Failure) -> Status:
 def _reason(ended: Result | Divergence | Failure) -> str:
     if isinstance(ended, Result):
         return ""
-    return f"step {ended.step}: {ended.reason}" if isinstance(ended, Divergence) else ended.reason
+    reason = shortened(ended.reason, MOST_OF_REASON)
+    return f"step {ended.step}: {reason}" if isinstance(ended, Divergence) else reason
 
 
 def _environment_id(reached: Result | Divergence | None, environment: Environment | None) -> str:

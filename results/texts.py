@@ -1,0 +1,55 @@
+"""Texts that others wrote, made fit to be shown: nothing in them steers a terminal or fills it."""
+
+import json
+import re
+
+OTHER = re.compile(r"[^\n -~]")
+"""What may be no letter: all but ASCII's printable characters and the end of a line."""
+
+
+def visible(text: str, keep: str = "\n") -> str:
+    r"""Write control characters as escapes: an answer must not steer the reader's terminal.
+
+    >>> print(visible("7 \x1b[2J\n8"))
+    7 \x1b[2J
+    8
+    """
+    return OTHER.sub(lambda one: one[0] if one[0] in keep else escape(one[0]), text)
+
+
+def escape(character: str) -> str:
+    r"""Write a character as Python would, unless it is printable.
+
+    >>> print(escape("\x1b"), escape("é"))
+    \x1b é
+    """
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+def one_line(text: str) -> str:
+    r"""Write a text on one line, with control characters as escapes.
+
+    >>> print(one_line("lora\r\n\n  \x1b[2J"))
+    lora \x1b[2J
+    """
+    return visible(" ".join(text.split()))
+
+
+def in_json(text: str) -> str:
+    r"""Write JSON without control characters; its values stay what they are.
+
+    >>> print(in_json('"7 \x9b2J"'))
+    "7 \u009b2J"
+    """
+    return OTHER.sub(lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut a long text, and say how long it is.
+
+    >>> shortened("out of memory", 13), shortened("x" * 5_000_000, 3)
+    ('out of memory', 'xxx… (5,000,000 characters)')
+    """
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
