@@ -6,6 +6,9 @@ import re
 OTHER = re.compile(r"[^\n -~]")
 """What may be no letter: all but ASCII's printable characters and the end of a line."""
 
+CUT = re.compile(r"… \([\d,]+ characters\)\Z")
+"""How a text ends that was cut."""
+
 
 def visible(text: str, keep: str = "\n") -> str:
     r"""Write control characters as escapes: an answer must not steer the reader's terminal.
@@ -47,9 +50,12 @@ def in_json(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut a long text, and say how long it is.
+    """Cut a long text, and say how long it is, or was before it was cut the first time.
 
-    >>> shortened("out of memory", 13), shortened("x" * 5_000_000, 3)
+    >>> shortened("out of memory", 13), shortened(shortened("x" * 5_000_000, 100), 3)
     ('out of memory', 'xxx… (5,000,000 characters)')
     """
-    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+    if len(text) <= most:
+        return text
+    before = CUT.search(text[-50:])
+    return f"{text[:most]}{before[0] if before else f'… ({len(text):,} characters)'}"

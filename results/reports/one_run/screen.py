@@ -59,7 +59,7 @@ def _title(run: Run) -> str:
 
 
 def _reason(run: Run) -> list[str]:
-    reason = shortened(run.reason, MOST_REASON * WIDTH)
+    reason = shortened(run.reason, (MOST_REASON - 2) * WIDTH)
     lines = [part for line in reason.splitlines() for part in wrap(line, WIDTH) or [""]]
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
