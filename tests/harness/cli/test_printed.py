@@ -26,7 +26,14 @@ Command = Callable[..., Any]
 FORMAT_1 = Path(__file__).parents[2] / "results" / "runfolder" / "format_1"
 
 HOSTILE = (
-    *("\x1b[2J\x1b]0;mine\x07", "\x9b31m", "a\r\nb\n\n# c", "\x00\x08\x7f", "‮gnp", "\ufeff\u200b"),
+    *(
+        "\x1b[2J\x1b]0;mine\x07",
+        "\x9b31m",
+        "a\r\nb\n\n# c",
+        "\x00\x08\x7f",
+        "\u202egnp",
+        "\ufeff\u200b",
+    ),
     *("| a | b |", r"\|", "<script>alert(1)</script>", "[here](https://x.y)", "![](https://x.y/z)"),
     *(
         "=1+1",
