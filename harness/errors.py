@@ -1,6 +1,7 @@
 """Mistakes of the user: one message, no traceback, exit code 2."""
 
 import errno
+import re
 
 from results.errors import ResultsError, unknown
 from results.texts import shortened
@@ -41,6 +42,9 @@ def message(error: Exception) -> str | None:
             "  What finished is stored. Make room or name another place (--runs, --store); then "
             "the same\n  command goes on where it was."
         )
+    if isinstance(error, re.error):
+        pattern = shortened(str(error.pattern), MOST_OF_NAME)
+        return f"The regular expression {pattern!r} does not compile: {error.msg}."
     if isinstance(error, OSError) and error.errno in NO_FILE:
         return f"{shortened(str(error.filename), MOST_OF_NAME)}: {error.strerror}."
     return None

@@ -9,7 +9,7 @@ from harness.commands.one_run import named
 from harness.commands.report import Report, counted
 from harness.errors import UserError
 from results.record import Run
-from results.runfolder.archive import ArchiveError, pack, unpack
+from results.runfolder.archive import ArchiveError, check, pack, unpack
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.verdicts_of import verdicts_of
@@ -47,11 +47,13 @@ def import_(store_place: str, root: Path, file: Path) -> Report:
     Raises:
         ArchiveError: The file is damaged, or no such archive; nothing was placed.
     """
+    check(file)
     root.mkdir(parents=True, exist_ok=True)
-    store, lines = Store(store_place), []
-    placed = known = 0
+    lines, placed, known = [], 0, 0
     with TemporaryDirectory(dir=root, prefix=".import-") as room:
-        for folder, run in _ended(unpack(file, Path(room)), file):
+        ended = _ended(unpack(file, Path(room)), file)
+        store = Store(store_place)
+        for folder, run in ended:
             target = root.resolve() / run.run_id
             if why := _against(store, run, RunFolder(target)):
                 lines.append(f"{run.run_id}: not imported: {why}")

@@ -8,13 +8,14 @@ is trusted: all of it is checked in a folder of its own before any of it is plac
 import json
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from results.errors import ResultsError
-from results.runfolder.files import RunFolderError, present, read_object
+from results.runfolder.files import JSON_OBJECT, RunFolderError, present
 from results.runfolder.folder import RunFolder
 
 MANIFEST = "manifest.json"
@@ -74,26 +75,49 @@ def _info(name: str) -> ZipInfo:
     return made
 
 
-def unpack(archive: Path, room: Path) -> list[RunFolder]:
-    """Check an archive and lay its run folders out below `room`, which is to be placed or removed.
+def check(archive: Path) -> Mapping[str, str]:
+    """Check all that an archive says of itself, before any of its files is read.
+
+    Returns:
+        The SHA-256 of each file, by its name.
 
     Raises:
         ArchiveError: It is damaged, or holds what no archive of runs holds.
     """
+    with _naming(archive), ZipFile(archive) as opened:
+        return _checked(opened, archive)
+
+
+def unpack(archive: Path, room: Path) -> list[RunFolder]:
+    """Check an archive and lay its run folders out below `room`, which is to be placed or removed.
+
+    Raises:
+        ArchiveError: As `check`, or a file is not what was packed.
+    """
+    with _naming(archive), ZipFile(archive) as opened:
+        digests = _checked(opened, archive)
+        for name, digest in digests.items():
+            _place(opened, name, digest, room / name)
+    return [RunFolder(room / run_id) for run_id in sorted({one.split("/")[0] for one in digests})]
+
+
+@contextmanager
+def _naming(archive: Path) -> Iterator[None]:
     try:
         present(archive)
-        with ZipFile(archive) as opened:
-            digests = _checked(opened, archive, room)
-            for name, digest in digests.items():
-                _place(opened, name, digest, room / name)
-    except (BadZipFile, EOFError, NotImplementedError, OSError, RunFolderError) as error:
+        yield
+    except (
+        BadZipFile,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        RunFolderError,
+        ValueError,
+    ) as error:
         raise ArchiveError(f"{archive} is no archive of runs, or damaged: {error}") from error
-    return [
-        RunFolder(room / run_id) for run_id in sorted({one.partition("/")[0] for one in digests})
-    ]
 
 
-def _checked(opened: ZipFile, archive: Path, room: Path) -> Mapping[str, str]:
+def _checked(opened: ZipFile, archive: Path) -> Mapping[str, str]:
     """Read the manifest of an archive of which every entry is a plain file with a plain name."""
     entries = opened.infolist()
     names = [entry.filename for entry in entries]
@@ -106,7 +130,7 @@ def _checked(opened: ZipFile, archive: Path, room: Path) -> Mapping[str, str]:
         raise ArchiveError(f"{archive} declares more than it holds. Nothing was imported.")
     if MANIFEST not in names:
         raise ArchiveError(f"{archive} has no {MANIFEST}: `harness export` did not write it.")
-    digests = _manifest(opened, archive, room)
+    digests = _manifest(opened, archive)
     if digests.keys() != set(names) - {MANIFEST}:
         raise ArchiveError(f"{archive} holds other files than its {MANIFEST} lists.")
     return digests
@@ -142,10 +166,8 @@ def _is_plain_part(part: str) -> bool:
     )
 
 
-def _manifest(opened: ZipFile, archive: Path, room: Path) -> Mapping[str, str]:
-    opened.extract(MANIFEST, room)
-    found = read_object(room / MANIFEST)
-    (room / MANIFEST).unlink()
+def _manifest(opened: ZipFile, archive: Path) -> Mapping[str, str]:
+    found = JSON_OBJECT.validate_json(opened.read(MANIFEST))
     if found.get("format") != FORMAT:
         raise ArchiveError(
             f"{archive} is of format {found.get('format')}; this version reads {FORMAT}. "

@@ -27,8 +27,7 @@ for module in ("pickle", "_pickle"):
     found = __import__(module)
     found.load = found.loads = refuse
 class Refused:
-    def __init__(self, *args, **kwargs):
-        refuse()
+    __init__ = load = refuse
 pickle.Unpickler = Refused
 """
 """Loaded by every Python process of the run, before anything else."""

@@ -145,4 +145,5 @@ def test_a_name_that_no_file_can_have(command: list[str], harness: Command, tmp_
 def test_a_regular_expression_that_does_not_compile(
     pattern: str, harness: Command, tmp_path: Path
 ) -> None:
-    refused(harness, tmp_path, *GRID, f'lora[target_modules="{pattern}"]', "--dry-run")
+    message = refused(harness, tmp_path, *GRID, f'lora[target_modules="{pattern}"]', "--dry-run")
+    assert f"{pattern!r} does not compile" in message
