@@ -50,7 +50,10 @@ def path(url: URL) -> Path:
     """
     if ":memory:" in name(url) or url.query.get("mode") == "memory":
         raise ResultsError(f"A store in memory keeps nothing.\n  Please {ANOTHER}")
-    return Path(name(url).removeprefix("file:").partition("?")[0]).resolve()
+    given = name(url)
+    return Path(
+        given.removeprefix("file:").partition("?")[0] if given.startswith("file:") else given
+    ).resolve()
 
 
 def for_reading(url: URL) -> URL:
