@@ -22,7 +22,7 @@ KINDS = {
 def stands_in(path: Path) -> str | None:
     """Say what stands in the place of a file, such as "a FIFO"; None for a file, or for nothing.
 
-    To open a FIFO would wait for ever.
+    To open a FIFO would never return.
 
     Raises:
         OSError: The place cannot be looked at: the name is too long, or a folder is closed to you.

@@ -23,7 +23,7 @@ def reindex(store_place: str, root: Path) -> Report:
     """Store every run below `root` as its folder has it; name each folder that cannot be read.
 
     A store that is whole keeps whatever else is in it: it is put right attempt by attempt, so that
-    runs may be added meanwhile. Any other is built anew beside and swapped.
+    runs may be added meanwhile. Any other is rebuilt beside and swapped.
 
     Raises:
         UserError: There is no such folder.
@@ -35,7 +35,7 @@ def reindex(store_place: str, root: Path) -> Report:
         _check_apart(store_place, root)
         try:
             if kept := rebuild(store_place, indexing.put_into):
-                told = [f"{name} {wrong}: built anew. What was there is kept as {kept}."]
+                told = [f"{name} {wrong}: rebuilt. What was there is kept as {kept}."]
         except FileExistsError:  # another process has made one since
             indexing = Indexing(root.resolve())
     indexing.put_into(Store(store_place))  # with what has ended since

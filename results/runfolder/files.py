@@ -48,7 +48,7 @@ def read(path: Path) -> str:
         RunFolderError: It is missing, cut short, or not text.
     """
     with naming(path):
-        # To open a FIFO would wait for ever.
+        # To open a FIFO would never return.
         present(path)
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()

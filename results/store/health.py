@@ -1,4 +1,4 @@
-"""Whether a store is whole, or has to be built anew from the run folders."""
+"""Whether a store is whole, or has to be rebuilt from the run folders."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ AT_ONCE = 500
 
 
 def fault(place: str) -> str | None:
-    """Say why a store has to be built anew; None if it is whole, and brought up to date.
+    """Say why a store has to be rebuilt; None if it is whole, and brought up to date.
 
     Raises:
         ResultsError: It is a device or the database of another program, or it was written by a

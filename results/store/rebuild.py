@@ -1,4 +1,4 @@
-"""A store built anew beside the one that is damaged or not there, and swapped with it at once."""
+"""A store rebuilt beside the one that is damaged or not there, and swapped with it at once."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ Fill = Callable[[Store], None]
 
 
 def rebuild(place: str, fill: Fill) -> str | None:
-    """Build a store anew beside what is at its place, and swap the two.
+    """Build a new store beside what is at its place, and swap the two.
 
     Returns:
         Under which name what was there is kept; None if there was nothing.

@@ -153,7 +153,7 @@ def test_what_stands_in_the_place_of_a_store_is_moved(
     hostile(what, tmp_path / "harness.db")
     done = harness(tmp_path, "reindex", "--runs", str(FORMAT_1))
     assert done.returncode == 0, done.stderr
-    assert f"harness.db is a {what}: built anew." in done.stdout
+    assert f"harness.db is a {what}: rebuilt." in done.stdout
     assert stored(tmp_path / "harness.db") == expected()
     assert len(list(tmp_path.glob("harness.db.damaged-*"))) == 1
 
