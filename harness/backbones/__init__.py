@@ -93,8 +93,9 @@ def fetch(located: Located) -> Path:
 
 
 def _content(folder: Path) -> str:
-    _require({path.name for path in folder.iterdir()}, str(folder))
-    return content_hash(folder, sorted({path for files in FILES for path in folder.glob(files)}))
+    _require({path.name for path in folder.iterdir() if path.is_file()}, str(folder))
+    found = {path for files in FILES for path in folder.glob(files) if path.is_file()}
+    return content_hash(folder, sorted(found))
 
 
 def _on_the_hub(repository: str, revision: str) -> Backbone:
