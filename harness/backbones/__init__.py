@@ -125,12 +125,13 @@ def _require_whole(snapshot: Path) -> None:
 
 
 def _content(folder: Path) -> str:
-    _require({path.name for path in folder.iterdir()}, str(folder))
+    _require({path.name for path in folder.iterdir() if path.is_file()}, str(folder))
     return content_hash(folder, _files(folder))
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted({path for files in FILES for path in folder.glob(files)})
+    found = {path for files in FILES for path in folder.glob(files) if path.is_file()}
+    return sorted(found)
 
 
 def _on_the_hub(repository: str, revision: str) -> Backbone:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs
+from harness.cli import archive, audit, catalogue, items, leaderboard, new, publish, reports, runs
 from harness.packages import stranger
+from harness.printed import say
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -21,17 +22,18 @@ app = typer.Typer(
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
-    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex),
+    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )
 for command in COMMANDS:
     app.command()(command)
+app.command("import")(archive.import_)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         from harness.worker.machine.version import described
 
-        typer.echo(described())
+        say(described())
         raise typer.Exit
 
 
@@ -61,7 +63,7 @@ def main() -> None:
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     if found := stranger():
-        typer.echo(f"error: {found}", err=True)
+        say(f"error: {found}", err=True)
         sys.exit(2)
     try:
         app()
@@ -73,5 +75,5 @@ def main() -> None:
         text = message(error)
         if text is None:
             raise
-        typer.echo(f"error: {text}", err=True)
+        say(f"error: {text}", err=True)
         sys.exit(2)

@@ -7,12 +7,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from harness.printed import say
+
 StorePlace = Annotated[
     str,
     typer.Option("--store", envvar="HARNESS_STORE", help="Database: a file or a SQLAlchemy URL."),
 ]
 RunsRoot = Annotated[
-    Path, typer.Option("--runs", envvar="HARNESS_RUNS", help="Folder of the run folders.")
+    Path,
+    typer.Option(
+        "--runs", envvar="HARNESS_RUNS", file_okay=False, help="Folder of the run folders."
+    ),
 ]
 DataFolder = Annotated[
     Path | None,
@@ -73,9 +78,9 @@ def show(report: Any, as_json: bool) -> None:
     """Print a report as text or JSON, and end with 1 if something is wrong."""
     from results.reports.to_json import to_json
 
-    typer.echo(to_json(report.value) if as_json else report.text)
+    say(to_json(report.value) if as_json else report.text)
     for note in report.notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if not report.sound:
         raise typer.Exit(1)
 

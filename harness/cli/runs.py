@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import grid_file, options
+from harness.printed import say
 
 
 class Quantize(Enum):
@@ -159,7 +160,7 @@ def run(
         if opened is None:
             from harness.commands.preview import preview
 
-            typer.echo(preview(request, store, root, executor, share))
+            say(preview(request, store, root, executor, share))
         else:
             from harness.commands import run as command
 
@@ -204,7 +205,7 @@ def rescore(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rescore stored generations with the current extractors and metrics."""
-    from harness.commands.store import rescore as command
+    from harness.commands.rescore import rescore as command
 
     options.show(command(store, root), as_json=False)
 
@@ -213,6 +214,6 @@ def reindex(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rebuild the store from the run folders."""
-    from harness.commands.store import reindex as command
+    from harness.commands.reindex import reindex as command
 
     options.show(command(store, root), as_json=False)

@@ -1,6 +1,5 @@
 """`harness run`: run what is asked for and print the table."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from harness.planning.footprint.cards import visible_cards
 from harness.planning.parse import left_out
 from harness.planning.plan import Draft, draft
 from harness.planning.request import Request
+from harness.printed import say
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
@@ -25,7 +25,7 @@ from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports import formats
 from results.runfolder.folder import RunFolder
-from results.store import Reader, Store
+from results.store import Reader, Store, database
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,11 @@ def run(
     done = carry_out(request, store_place, root, opened, share)
     if leaving.status:
         leaving.leave()
-    texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
-    print("\n".join(filter(None, texts)))
+    texts = (
+        formats.render(done.tables, "markdown"),
+        _summed_up(done.summary, database.name(store_place)),
+    )
+    say("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 
@@ -125,7 +128,7 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         cards = visible_cards(share.per_gpu) if left else []
         planned = found.fitted(cards, ended) if cards else found.runs
     for note in [*_adjustments(planned), *left_out(request), *share.cut(gpus)]:
-        print(f"note: {note.rstrip('.')}.", file=sys.stderr)
+        say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
     summary = schedule.run(planned, store, root, opened.executor if left else None)
     groups = {run.spec.group for run in planned}
@@ -158,8 +161,8 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _summed_up(summary: schedule.Summary, store_place: str) -> str:
-    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store_place}."]
+def _summed_up(summary: schedule.Summary, store: str) -> str:
+    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store}."]
     if summary.stored:
         lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
     if summary.cancelled:

@@ -20,6 +20,7 @@ from harness.scheduling.watched import Watched
 from harness.spec.outcome import Status
 from results.reports.times import clock, duration, time_of_day
 from results.runfolder.folder import RunFolder
+from results.texts import one_line, visible
 
 COLUMNS = ("run", "phase", "clock", "done", "loss", "tokens/s", "left")
 """The last four are the facts of `Watched.describe`."""
@@ -44,7 +45,7 @@ class Display:
     def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
         """Show a run from the moment when `running` says that it is at work."""
         with self._lock:
-            self._runs[str(folder.path)] = Watched(folder, name), running
+            self._runs[str(folder.path)] = Watched(folder, one_line(name)), running
 
     def end(self, folder: RunFolder, note: str, status: Status) -> None:
         """Count a run that ended, and say how."""
@@ -128,7 +129,7 @@ class Display:
     def _say(self, line: str, when: float | None = None) -> None:
         """Print a line; where there is no terminal, with the time of day."""
         stamp = "" if self.console.is_terminal else f"{time_of_day(when or time.time())} "
-        self.console.print(f"{stamp}{line}", highlight=False)
+        self.console.print(f"{stamp}{visible(line)}", highlight=False)
 
     @contextmanager
     def _live(self) -> Iterator[None]:

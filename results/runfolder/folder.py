@@ -256,10 +256,8 @@ class RunFolder:
         return locks.lock(self.path)
 
     def end_of_log(self, lines: int = 40) -> str:
-        """Return the last lines that the worker printed."""
-        if not self.log.exists():
-            return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        """Return the last lines that the worker printed, long ones cut."""
+        return files.end_of(self.log, lines) if files.present(self.log) else ""
 
     def _drop_format_1(self) -> None:
         """Remove what an attempt left in the first format: a run never mixes two adapters."""
@@ -272,7 +270,7 @@ class RunFolder:
         return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")
 
     def _has(self, name: str) -> bool:
-        return (self.path / name).is_file()
+        return files.present(self.path / name)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         return files.read_object(self.path / name)

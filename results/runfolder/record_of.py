@@ -1,14 +1,23 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
+from results.runfolder import files
 from results.runfolder.folder import RunFolder
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
+from results.texts import shortened
+
+OF_A_RUN = ("spec.json", "run.json", "result.json", "divergence.json", "failure.json")
+"""A folder that has none of these is not one of a run."""
+
+MOST_OF_REASON = 10_000
+"""Characters of a reason that are stored."""
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
 
@@ -16,7 +25,10 @@ LOST = "ended without a result and without a reason, in phase {}: killed or canc
 def record_of(folder: RunFolder) -> Run | None:
     """Read a run folder as a record; None while nothing says how an attempt ended."""
     ended = folder.result() or folder.divergence() or folder.failure()
-    return None if ended is None else _record(folder, ended)
+    if ended is None:
+        return None
+    with files.naming(folder.path):
+        return _record(folder, ended)
 
 
 def attempt_of(folder: RunFolder, state: State) -> Run:
@@ -37,8 +49,12 @@ def _so_far(folder: RunFolder, state: State) -> Failure:
 
 
 def folders(root: Path) -> list[RunFolder]:
-    """List the run folders below `root`, of every format."""
-    return [RunFolder(path.parent) for path in sorted(root.glob("*/spec.json"))]
+    """List the run folders below `root`, of every format, those without a spec too."""
+    # A rerun works below a name with a dot.
+    below = (path for path in sorted(root.glob("*")) if path.name[0] != "." and path.is_dir())
+    return [
+        RunFolder(path) for path in below if any(os.path.lexists(path / one) for one in OF_A_RUN)
+    ]
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
@@ -105,7 +121,8 @@ def _status(ended: Result | Divergence | Failure) -> Status:
 def _reason(ended: Result | Divergence | Failure) -> str:
     if isinstance(ended, Result):
         return ""
-    return f"step {ended.step}: {ended.reason}" if isinstance(ended, Divergence) else ended.reason
+    reason = shortened(ended.reason, MOST_OF_REASON)
+    return f"step {ended.step}: {reason}" if isinstance(ended, Divergence) else reason
 
 
 def _environment_id(reached: Result | Divergence | None, environment: Environment | None) -> str:

@@ -5,7 +5,7 @@ It is an index: `harness reindex` rebuilds it from the run folders.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from math import isnan
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select
 
 from results.errors import ResultsError
 from results.record import Kind, Run, Score, Status, Verdicts
-from results.store import database, ids, kinds, schema, verdicts, version
+from results.store import database, ids, kinds, places, schema, verdicts, version
 
 
 class Reader:
@@ -39,12 +39,12 @@ class Reader:
         if prefix:
             conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
-            return _runs(connection, conditions)
+            return self._runs(connection, conditions)
 
     def page(self, first: int, most: int, status: Status | None = None) -> list[Run]:
         """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
         with self._database.transaction() as connection:
-            return _runs(connection, _ended(status), first, most)
+            return self._runs(connection, _ended(status), first, most)
 
     def counts(self) -> dict[Status, int]:
         """Count the attempts by how they ended."""
@@ -80,14 +80,14 @@ class Reader:
                 raise ResultsError(
                     f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
                 )
-            return _runs(connection, [schema.runs.c.run_id == found[0]])[0]
+            return self._runs(connection, [schema.runs.c.run_id == found[0]])[0]
 
     def folders(self, runs: Collection[str]) -> dict[str, str]:
         """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""
         of = schema.runs.c
         asked = sa.select(of.run_id, of.folder).where(of.run_id.in_(runs)).order_by(of.started)
         with self._database.transaction() as connection:
-            return {row.run_id: row.folder for row in connection.execute(asked)}
+            return {row.run_id: self._found(row.folder) for row in connection.execute(asked)}
 
     def has(self, run: Run) -> bool:
         """Say whether this attempt at a run is stored, or a later one."""
@@ -123,6 +123,19 @@ class Reader:
     def failed_ids(self) -> set[str]:
         """List the ids of the runs of which an attempt failed; another may have finished."""
         return self._ids("failed")
+
+    def _runs(
+        self,
+        connection: Connection,
+        conditions: Sequence[ColumnElement[bool]],
+        first: int | None = None,
+        most: int | None = None,
+    ) -> list[Run]:
+        found = _runs(connection, conditions, first, most)
+        return [replace(run, folder=self._found(run.folder)) for run in found]
+
+    def _found(self, folder: str) -> str:
+        return places.found(folder, self._database.beside)
 
     def _ids(self, status: Status) -> set[str]:
         wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
@@ -161,12 +174,47 @@ class Store(Reader):
         with self._database.transaction() as connection:
             attempt = connection.scalar(_attempt(run))
             if attempt is None:
-                attempt = _add(connection, run)
+                attempt = _add(connection, self._placed(run))
             else:
                 _complete(connection, attempt, run)
             if judged:
                 verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
+
+    def put(self, run: Run, judged: Collection[Verdicts] = ()) -> bool:
+        """Store an attempt as it is given, in place of what is stored of it.
+
+        Returns:
+            Whether that changed anything.
+        """
+        with self._database.transaction() as connection:
+            attempt = connection.scalar(_attempt(run))
+            if attempt is None:
+                attempt = _add(connection, self._placed(run))
+            elif self._holds(connection, attempt, run, judged):
+                return False
+            else:
+                _replace(connection, attempt, self._placed(run))
+            verdicts.replace(connection, attempt, judged)
+            kinds.touch(connection, attempt)
+        return True
+
+    def _placed(self, run: Run) -> Run:
+        return replace(run, folder=places.kept(run.folder, self._database.beside))
+
+    def _holds(
+        self, connection: Connection, attempt: int, run: Run, judged: Collection[Verdicts]
+    ) -> bool:
+        """Say whether an attempt is stored as it is given, but for what the store cannot keep."""
+        (stored,) = self._runs(connection, [schema.runs.c.attempt == attempt])
+        kept = tuple(score for score in run.scores if not isnan(score.value))
+        if stored != replace(run, scores=kept):
+            return False
+        known = verdicts.read(connection, [run]).get(run.run_id, {})
+        # Clusters are those of all runs of the same rows.
+        return [replace(one, clusters=None) for one in known.values()] == [
+            replace(one, clusters=None) for one in sorted(judged, key=lambda one: one.benchmark)
+        ]
 
     def replace_scores(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Give the stored attempt of `run` its scores, its flags and these verdicts.
@@ -201,13 +249,24 @@ def _attempt(run: Run) -> Select[int]:
 
 
 def _add(connection: Connection, run: Run) -> int:
-    values = asdict(run)
-    del values["scores"]
-    values["kind"] = kinds.keep(connection, run.kind)
     inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-    attempt: int = connection.execute(inserted, values).scalar_one()
+    attempt: int = connection.execute(inserted, _values(connection, run)).scalar_one()
     _add_scores(connection, attempt, run.scores)
     return attempt
+
+
+def _replace(connection: Connection, attempt: int, run: Run) -> None:
+    runs, scores = schema.runs, schema.scores
+    changed = sa.update(runs).where(runs.c.attempt == attempt)
+    connection.execute(changed.values(_values(connection, run)))
+    connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
+    _add_scores(connection, attempt, run.scores)
+
+
+def _values(connection: Connection, run: Run) -> dict[str, object]:
+    values = asdict(run)
+    del values["scores"]
+    return values | {"kind": kinds.keep(connection, run.kind)}
 
 
 def _complete(connection: Connection, attempt: int, run: Run) -> None:

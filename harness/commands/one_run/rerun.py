@@ -15,6 +15,7 @@ from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
 from harness.plugins import named_files
 from harness.plugins.source import changed
+from harness.printed import say
 from harness.scheduling import schedule
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot, visible_gpus
@@ -56,7 +57,7 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
             if kept:
                 after.path.rename(kept)
     except KeyboardInterrupt:
-        print("Interrupted. Nothing of the rerun is kept.", file=sys.stderr)
+        say("Interrupted. Nothing of the rerun is kept.", err=True)
         sys.exit(INTERRUPTED)
     return Report(markdown(found), found, found.same)
 

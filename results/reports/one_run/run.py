@@ -9,8 +9,12 @@ from results.record import PeakMemory, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 from results.reports.one_run.command import whole
+from results.texts import shortened
 
 COMMAND = "command"
+MOST = 10_000
+"""Characters of a value."""
+
 WIDTH = 100
 """Columns of the command."""
 
@@ -118,7 +122,7 @@ def _memory(peaks: PeakMemory) -> str:
 
 def _facts(values: Mapping[str, Any]) -> str:
     """Write nested values as one indented `path.to.name = value` line each."""
-    lines = (f"{name} = {value}" for name, value in _flat(values))
+    lines = (f"{name} = {shortened(str(value), MOST)}" for name, value in _flat(values))
     return indent("\n".join(lines), "    ")
 
 

@@ -10,6 +10,7 @@ from results.record import POOLED, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 from results.reports.one_run.command import brief
+from results.texts import shortened, visible
 
 LINES = 30
 WIDTH = 100
@@ -44,7 +45,7 @@ def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -
         lines += ["", "Flags:", *_capped(flags, room - 2)]
     elif log:
         lines += ["", "End of the log:", *log.splitlines()[2 - room :]]
-    return "\n".join(map(_clipped, [*lines, *end]))
+    return "\n".join(_clipped(visible(line, keep="")) for line in [*lines, *end])
 
 
 def _end(run: Run) -> str:
@@ -58,7 +59,8 @@ def _title(run: Run) -> str:
 
 
 def _reason(run: Run) -> list[str]:
-    lines = [part for line in run.reason.splitlines() for part in wrap(line, WIDTH) or [""]]
+    reason = shortened(run.reason, (MOST_REASON - 2) * WIDTH)
+    lines = [part for line in reason.splitlines() for part in wrap(line, WIDTH) or [""]]
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
