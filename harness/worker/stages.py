@@ -118,7 +118,7 @@ class Stages:
             self.train(self.model, tokenizer)
         self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
-        answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
+        answering = Answering(self.planned, self.model, tokenizer, self.journal, self.folder, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
             self.answer(answering)
             for name in self.spec.tests:
@@ -237,9 +237,10 @@ class Stages:
         with self.journal.phase("generate", benchmark=next(iter(asked))):
             answered = answering.generations(asked, self.rows.train, weighed)
             for name, generations, options in answered:
-                self.folder.write_generations(name, generations)
+                # First, so that both can be made again while the generations are not there.
                 if options:
                     self.folder.write_likelihoods(name, options)
+                self.folder.write_generations(name, generations)
 
     def weigh(self, name: str, answering: Answering) -> None:
         """Take the likelihoods of a benchmark that has options or references and no file yet."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from results.runfolder import files, format_1, locks
+from results.runfolder import files, format_1, locks, partial
 from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
@@ -154,6 +154,7 @@ class RunFolder:
     def write_generations(self, benchmark: str, generations: Iterable[Generation]) -> None:
         """Write the answers to a benchmark, compressed: prompts repeat their template."""
         self._write_lines(f"generations/{benchmark}.jsonl.gz", generations)
+        partial.drop(self.path, "generations", benchmark)
 
     def has_likelihoods(self, benchmark: str) -> bool:
         """Whether the likelihoods of a benchmark are there, hence whole."""
@@ -172,6 +173,7 @@ class RunFolder:
     ) -> None:
         """Write the likelihoods of options or references."""
         self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
+        partial.drop(self.path, "likelihoods", benchmark)
 
     def has_verdicts(self, benchmark: str) -> bool:
         """Whether the answers to a benchmark are judged; texts that are compared never are."""

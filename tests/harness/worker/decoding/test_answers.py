@@ -14,6 +14,7 @@ from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.encode import Example, pad_token, prompt_ids
 from harness.worker.journal import Journal
 from harness.worker.model import adapted, load
+from results.runfolder.folder import RunFolder
 from results.runfolder.values import OptionLikelihoods
 from tasks.boolq import benchmark
 from tasks.contract import Row
@@ -32,7 +33,8 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
         asked = ["protocol.max_new_tokens=4", *settings]
         (planned,) = plan(Request(methods=method, tasks=NAME, limit=12, settings=asked))
         tokenizer, base = load(planned)
-        answering = Answering(planned, adapted(planned, base, None), tokenizer, journal)
+        folder = RunFolder(tmp_path_factory.mktemp("run"))
+        answering = Answering(planned, adapted(planned, base, None), tokenizer, journal, folder)
         return answering, list(rows.load(planned).tests[NAME])
 
     with journal:
@@ -59,7 +61,8 @@ def as_texts(answering: Answering, asked: list[Row]) -> list[OptionLikelihoods]:
         ids = tokenizer(option, add_special_tokens=False)["input_ids"]
         text = Example([*prompt, *ids], len(prompt))
         pad = pad_token(tokenizer)
-        return -likelihoods(answering.model, [text], pad, 1, lambda done, of: None)[0].answer
+        ((one,),) = (found.values() for found in likelihoods(answering.model, [text], pad, 1))
+        return -one.answer
 
     return [
         OptionLikelihoods(
