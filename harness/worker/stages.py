@@ -29,6 +29,7 @@ from harness.worker.training.loop import fit
 from methods.contract import size
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
+from results.runfolder import damage
 from results.runfolder.claims import Claim
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
@@ -109,6 +110,8 @@ class Stages:
         Raises:
             DivergedError: The training came to a loss that is not finite.
         """
+        for sentence in damage.mend_kept(self.folder, trains=self.method.trains):
+            print(sentence, flush=True)
         resumed = self.folder.train_record() is not None
         with self.journal.phase("load"):
             tokenizer, base = load(self.planned)

@@ -1,25 +1,50 @@
 """Setting a damaged file aside: it stays in the run folder, below `damaged`, under its own name."""
 
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 NAME = "damaged"
 
 
-def set_aside(folder: Path, name: str) -> None:
-    """Move what has this name in a run folder, be it a file or not, to where nothing reads it."""
+def set_aside(folder: Path, name: str) -> str:
+    """Move what has this name in a run folder, be it a file or not, to where nothing reads it.
+
+    Returns:
+        Its new name.
+    """
     place = _free(folder, name)
-    place.parent.mkdir(parents=True, exist_ok=True)
     (folder / name).rename(place)
+    return str(place.relative_to(folder))
+
+
+def copy(folder: Path, name: str) -> str:
+    """Copy a file to where damaged ones are set aside; return the name of the copy."""
+    place = _free(folder, name)
+    shutil.copy2(folder / name, place)
+    return str(place.relative_to(folder))
 
 
 def listed(folder: Path) -> list[str]:
-    """Name what was set aside, with its place below the run folder."""
+    """Name the files that were set aside, with their place below the run folder."""
     found = sorted((folder / NAME).rglob("*"))
     return [str(path.relative_to(folder)) for path in found if not path.is_dir()]
 
 
+def irregular(folder: Path, names: Iterable[str]) -> list[str]:
+    """List the names under which there is something else than a file, such as a folder."""
+    paths = {name: folder / name for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        if (path.exists() or path.is_symlink()) and not path.is_file()
+    ]
+
+
 def _free(folder: Path, name: str) -> Path:
     number = 1
-    while (place := folder / NAME / str(number) / name).exists() or place.is_symlink():
+    while (folder / NAME / str(number) / name).exists():
         number += 1
+    place = folder / NAME / str(number) / name
+    place.parent.mkdir(parents=True, exist_ok=True)
     return place

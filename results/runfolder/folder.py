@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from results.runfolder import files, format_1, locks, partial
+from results.runfolder import edited, files, format_1, locks, partial, sums
 from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
@@ -129,7 +129,11 @@ class RunFolder:
 
     def write_train_record(self, record: TrainRecord) -> None:
         """Write what the training came to: from now on the adapter counts as trained."""
+        made = [*self.path.glob("method.json"), *self.adapter.rglob("*")]
+        kept = [str(path.relative_to(self.path)) for path in made if path.is_file()]
+        sums.note(self.path, kept)
         self._write("training.json", record)
+        sums.note(self.path, ["training.json"])
 
     def method_record(self) -> dict[str, Any]:
         """Read what the method kept of its training, such as the layers that it selected."""
@@ -153,7 +157,7 @@ class RunFolder:
 
     def write_generations(self, benchmark: str, generations: Iterable[Generation]) -> None:
         """Write the answers to a benchmark, compressed: prompts repeat their template."""
-        self._write_lines(f"generations/{benchmark}.jsonl.gz", generations)
+        self._write_made(f"generations/{benchmark}.jsonl.gz", generations)
         partial.drop(self.path, "generations", benchmark)
 
     def has_likelihoods(self, benchmark: str) -> bool:
@@ -172,7 +176,7 @@ class RunFolder:
         self, benchmark: str, found: Sequence[OptionLikelihoods] | Sequence[ReferenceLikelihood]
     ) -> None:
         """Write the likelihoods of options or references."""
-        self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
+        self._write_made(f"likelihoods/{benchmark}.jsonl", found)
         partial.drop(self.path, "likelihoods", benchmark)
 
     def has_verdicts(self, benchmark: str) -> bool:
@@ -203,7 +207,7 @@ class RunFolder:
 
     def write_result(self, result: Result) -> None:
         """Write what the run came to: from now on it is finished."""
-        self._write("result.json", result)
+        self._write("result.json", edited.sealed(self.path, result))
 
     @property
     def diverged(self) -> bool:
@@ -295,6 +299,10 @@ class RunFolder:
     def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
         text = to_json(value, indent=2, inf_nan_mode="strings").decode()
         files.write(self.path / name, text + "\n")
+
+    def _write_made(self, name: str, values: Iterable[FileValue]) -> None:
+        self._write_lines(name, values)
+        sums.note(self.path, [name])
 
     def _write_lines(self, name: str, values: Iterable[FileValue]) -> None:
         lines = (value.model_dump_json() + "\n" for value in values)

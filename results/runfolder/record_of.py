@@ -1,16 +1,22 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder.folder import RunFolder
+from results.runfolder import edited
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
+
+
+EDITED = "edited after the run: {}"
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -42,8 +48,12 @@ def folders(root: Path) -> list[RunFolder]:
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
-    head, environment, spec = folder.head(), folder.environment(), folder.spec()
-    training = folder.train_record()
+    head, spec = folder.head(), folder.spec()
+    # Of a failure only the reason counts, and it may have come before the file was written anew.
+    reads = suppress(RunFolderError) if isinstance(ended, Failure) else nullcontext()
+    environment, training = None, None
+    with reads:
+        environment, training = folder.environment(), folder.train_record()
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
     peaks = _peak_memory(training, reached)
@@ -58,7 +68,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         backbone=head.backbone,
         seed=head.seed,
         fold=head.fold,
-        marks=head.marks,
+        marks=(*head.marks, *_edited(folder, result)),
         flags=result.flags if result else (),
         setting=head.setting,
         recipe=head.recipe,
@@ -88,6 +98,12 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         folds=head.folds,
         trained_rows=training.trained_rows if training else None,
     )
+
+
+def _edited(folder: RunFolder, result: Result | None) -> Iterator[str]:
+    """Say what was edited after the run; nothing of one without a result."""
+    if result and (names := edited.edited(folder.path)):
+        yield EDITED.format(", ".join(names))
 
 
 def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:

@@ -286,6 +286,8 @@ class Result(FileValue):
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
     attempt: str = ""
     """The token of the attempt that wrote it; empty in folders of before."""
+    sha256: Mapping[str, str] = {}
+    """Of the files that it follows from, by name, and of itself; empty in folders of before."""
 
 
 class Divergence(FileValue):
