@@ -4,7 +4,12 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from results.runfolder import files
+
 NAME = "damaged"
+
+STARTED = ("spec.json", "places.json", "run.json", "lock", "log.txt", "failure.json")
+"""What is written, opened or removed before a worker has the folder."""
 
 
 def set_aside(folder: Path, name: str) -> str:
@@ -39,6 +44,19 @@ def irregular(folder: Path, names: Iterable[str]) -> list[str]:
         for name, path in paths.items()
         if (path.exists() or path.is_symlink()) and not path.is_file()
     ]
+
+
+def make_way(folder: Path) -> None:
+    """Set aside what keeps a run from being started again: its first files are then written anew."""
+    for name in irregular(folder, STARTED):
+        set_aside(folder, name)
+    head = folder / "run.json"
+    if head.is_file():
+        try:
+            with files.naming(head):
+                int(files.read_object(head)["format"])
+        except files.RunFolderError:
+            set_aside(folder, head.name)
 
 
 def _free(folder: Path, name: str) -> Path:

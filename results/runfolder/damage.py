@@ -11,8 +11,6 @@ from results.runfolder import aside, attempts, files, sums
 from results.runfolder.files import RunFolderError
 from results.runfolder.folder import RunFolder
 from results.runfolder.partial import damaged
-from results.runfolder.record_of import record_of
-from results.runfolder.verdicts_of import verdicts_of
 
 ENDINGS = ("result.json", "divergence.json", "failure.json")
 RECORDS = ("training.json", "method.json")
@@ -37,7 +35,7 @@ def mend_ending(folder: RunFolder) -> Iterator[str]:
         if fault := _fault(read):
             yield _set_aside(path, name, fault)
     yield from _attempts(folder)
-    if folder.ended and (fault := _fault(lambda: (record_of(folder), verdicts_of(folder)))):
+    if folder.ended and (fault := next(filter(None, map(_fault, _reads(folder))), "")):
         for name in _present(path, ENDINGS):
             yield _set_aside(path, name, fault)
 
@@ -57,7 +55,8 @@ def mend_kept(folder: RunFolder, *, trains: bool) -> Iterator[str]:
     noted = sums.read(path)
     yield from _training(folder, noted, trains=trains)
     yield from _answers(folder, noted)
-    sums.write(path, {name: one for name, one in noted.items() if (path / name).exists()})
+    if gone := noted.keys() - _present(path, noted):
+        sums.write(path, {name: one for name, one in noted.items() if name not in gone})
 
 
 def _attempts(folder: RunFolder) -> Iterator[str]:
@@ -96,6 +95,13 @@ def _answers(folder: RunFolder, noted: sums.Sums) -> Iterator[str]:
                 yield _set_aside(path, name, "is not what was written")
         elif fault := _fault(read):
             yield _set_aside(path, name, fault)
+
+
+def _reads(folder: RunFolder) -> Iterator[Callable[[], object]]:
+    """Give what reads the files that are stored with an ending."""
+    yield from (folder.environment, folder.train_record, folder.method_record)
+    for name in _made(folder.path, "*.jsonl*"):
+        yield partial(files.read_lines, folder.path / name)
 
 
 def _set_aside(path: Path, name: str, fault: str) -> str:

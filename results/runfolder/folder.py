@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from results.runfolder import edited, files, format_1, locks, partial, sums
+from results.runfolder import aside, edited, files, format_1, locks, partial, sums
 from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
@@ -58,6 +58,7 @@ class RunFolder:
         Raises:
             RunFolderError: A newer version began the run.
         """
+        self.check()
         self.path.mkdir(parents=True, exist_ok=True)
         if self.format == 1:
             self._drop_format_1()
@@ -67,11 +68,12 @@ class RunFolder:
         self._write("run.json", head)
 
     def check(self) -> None:
-        """Refuse a folder that this version cannot write into.
+        """Refuse a folder that this version cannot write into; else make way for its first files.
 
         Raises:
             RunFolderError: A newer version began the run.
         """
+        aside.make_way(self.path)
         _ = self.format
 
     def copy(self, originals: Mapping[str, str]) -> None:
