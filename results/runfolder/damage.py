@@ -87,7 +87,9 @@ def _answers(folder: RunFolder, noted: sums.Sums) -> Iterator[str]:
     for name in _made(path, "*.jsonl*"):
         read = partial(files.read_lines, path / name)
         if name.endswith(".partial.jsonl"):
-            if count := damaged(path / name):
+            if any(path.glob(name.replace(".partial.jsonl", ".jsonl*"))):
+                (path / name).unlink()  # all is in the whole file
+            elif count := damaged(path / name):
                 place = aside.copy(path, name)
                 yield f"{name}: {count} lines are damaged and do not count. A copy is {place}."
         elif name in noted:

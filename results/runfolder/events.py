@@ -12,7 +12,7 @@ class EventLog:
     """Appends events to a file, one a line."""
 
     def __init__(self, path: Path) -> None:
-        torn = path.is_file() and not path.read_bytes()[-1:] in (b"", b"\n")
+        torn = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._file = path.open("a", buffering=1, encoding="utf-8")
         if torn:  # so that the first event is not taken for the end of what was cut short
             self._file.write("\n")

@@ -29,6 +29,9 @@ CASES = {
 }
 """A method, a benchmark, settings: together all ways to answer and to weigh."""
 
+QUICK = "slots, options beside"
+"""The usual way; the others take as long each."""
+
 
 class Worker:
     """A worker that serves folders one after the other, and the child that runs one of them."""
@@ -88,8 +91,11 @@ def lines(folder: RunFolder) -> int:
     return sum(path.read_bytes().count(b"\n") for path in partial if path.exists())
 
 
-@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "case",
+    [case if case == QUICK else pytest.param(case, marks=pytest.mark.parts) for case in CASES],
+)
 def test_a_run_that_is_killed_in_the_middle_of_its_answers_ends_with_the_same_files(
     case: str, by: int, worker: Worker, tmp_path: Path
 ) -> None:
@@ -98,10 +104,9 @@ def test_a_run_that_is_killed_in_the_middle_of_its_answers_ends_with_the_same_fi
     ended = []
     while not cut.finished:
         before = lines(cut)
-        ended.append(worker.run(cut, by, lambda: lines(cut) > before + 4))  # noqa: B023
+        ended.append(worker.run(cut, by, lambda: lines(cut) > before + 10))  # noqa: B023
     assert ended[-1] == 0
     assert set(ended[:-1]) == {INTERRUPTED if by == signal.SIGTERM else -by}
-    print(case, by, len(ended))
     assert contents(cut) == contents(whole)
     results = cut.result(), whole.result()
     assert results[0]
