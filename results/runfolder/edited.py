@@ -45,7 +45,8 @@ def edited(folder: Path, *, adapter: bool = False) -> list[str]:
         for name in noted
         if (adapter or not name.startswith("adapter/")) and sums.differs(folder, name, noted)
     ]
-    if (own and own != _own(written)) or any(_miscounted(folder, written)):
+    counted = not any(map(_is_judged, changed))
+    if (own and own != _own(written)) or (counted and any(_miscounted(folder, written))):
         changed.append(RESULT)
     return changed
 
@@ -55,7 +56,8 @@ def _miscounted(folder: Path, written: dict[str, Any]) -> Iterator[bool]:
     for score in written["scores"]:
         path = folder / "verdicts" / f"{score['benchmark']}.jsonl"
         if score["metric"] == "accuracy" and path.is_file():
-            judged = [one["correct"][score["extractor"]] for one in files.read_lines(path)]
+            with files.naming(path):
+                judged = [one["correct"][score["extractor"]] for one in files.read_lines(path)]
             yield len(judged) != score["n"] or sum(judged) != round(score["value"] * score["n"])
 
 

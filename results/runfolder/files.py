@@ -100,6 +100,8 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise RunFolderError(f"{path} is missing.") from error
+    except IsADirectoryError as error:
+        raise RunFolderError(f"{path} is damaged: it is a folder") from error
     except (EOFError, KeyError, TypeError, ValueError, gzip.BadGzipFile, zlib.error) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise RunFolderError(f"{path} is damaged: {what}") from error

@@ -1,6 +1,5 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,7 @@ from results.runfolder.values import Divergence, Environment, Failure, Result, T
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
 
 
-EDITED = "edited after the run: {}"
+EDITED = "edited after the run: "
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -68,7 +67,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         backbone=head.backbone,
         seed=head.seed,
         fold=head.fold,
-        marks=(*head.marks, *_edited(folder, result)),
+        marks=(*head.marks, *(edits(folder) if result else ())),
         flags=result.flags if result else (),
         setting=head.setting,
         recipe=head.recipe,
@@ -100,10 +99,10 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     )
 
 
-def _edited(folder: RunFolder, result: Result | None) -> Iterator[str]:
-    """Say what was edited after the run; nothing of one without a result."""
-    if result and (names := edited.edited(folder.path)):
-        yield EDITED.format(", ".join(names))
+def edits(folder: RunFolder, *, adapter: bool = False) -> list[str]:
+    """Mark a finished run of which something is no longer what it wrote; `edited` says what."""
+    names = edited.edited(folder.path, adapter=adapter)
+    return [EDITED + ", ".join(names)] if names else []
 
 
 def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:
