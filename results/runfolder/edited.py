@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,10 @@ def _miscounted(folder: Path, written: dict[str, Any]) -> Iterator[bool]:
     for score in written["scores"]:
         path = folder / "verdicts" / f"{score['benchmark']}.jsonl"
         if score["metric"] == "accuracy" and path.is_file():
-            with files.naming(path):
+            # Verdicts that cannot be read are named where they are stored.
+            with suppress(files.RunFolderError), files.naming(path):
                 judged = [one["correct"][score["extractor"]] for one in files.read_lines(path)]
-            yield len(judged) != score["n"] or sum(judged) != round(score["value"] * score["n"])
+                yield len(judged) != score["n"] or sum(judged) != round(score["value"] * score["n"])
 
 
 def _names(folder: Path) -> list[str]:

@@ -101,8 +101,9 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
 
 def edits(folder: RunFolder, *, adapter: bool = False) -> list[str]:
     """Mark a finished run of which something is no longer what it wrote; `edited` says what."""
-    names = edited.edited(folder.path, adapter=adapter)
-    return [EDITED + ", ".join(names)] if names else []
+    names, head = edited.edited(folder.path, adapter=adapter), folder.head()
+    named = f"{head.method} on {head.backbone}, seed {head.seed}"
+    return [f"{named}: {EDITED}{', '.join(names)}"] if names else []
 
 
 def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:

@@ -34,7 +34,7 @@ def _checked(run: Run, folder: RunFolder) -> Run:
     """Mark a run whose files are no longer those that it wrote, the weights among them."""
     if run.status != "finished" or not folder.finished:
         return run
-    before = tuple(mark for mark in run.marks if not mark.startswith(EDITED))
+    before = tuple(mark for mark in run.marks if EDITED not in mark)
     return replace(run, marks=(*before, *edits(folder, adapter=True)))
 
 

@@ -83,6 +83,7 @@ def test_options_are_scored_alike_beside_answers_apart_from_them_and_as_texts(ma
 def test_answers_are_the_same_with_options_beside_them(make: Make) -> None:
     answering, asked = make()
     with_options, _ = answered(answering, asked, [NAME])
+    answering, _ = make()  # where nothing is kept of the first answers
     without, none = answered(answering, asked, [])
     assert with_options == without
     assert none == []
@@ -98,4 +99,12 @@ def test_where_a_method_or_the_plan_takes_no_branches_beside_answers_options_fol
     answering, asked = make(method, *settings)
     _, beside = answered(answering, asked, [NAME])
     assert beside == []
+    close(answering.options(NAME, asked), as_texts(answering, asked))
+
+
+def test_answers_of_an_earlier_attempt_without_options_leave_these_for_later(make: Make) -> None:
+    answering, asked = make()
+    whole, _ = answered(answering, asked, [])
+    again, beside = answered(answering, asked, [NAME])
+    assert (again, beside) == (whole, [])
     close(answering.options(NAME, asked), as_texts(answering, asked))
