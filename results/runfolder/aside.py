@@ -47,7 +47,7 @@ def irregular(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def make_way(folder: Path) -> None:
-    """Set aside what keeps a run from being started again; its first files are written anew."""
+    """Set aside what keeps a run from being started again; its first files are written again."""
     for name in irregular(folder, STARTED):
         set_aside(folder, name)
     head = folder / "run.json"

@@ -48,7 +48,7 @@ def folders(root: Path) -> list[RunFolder]:
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     head, spec = folder.head(), folder.spec()
-    # Of a failure only the reason counts, and it may have come before the file was written anew.
+    # Of a failure only the reason counts, and it may have come before these were looked at.
     reads = suppress(RunFolderError) if isinstance(ended, Failure) else nullcontext()
     environment, training = None, None
     with reads:

@@ -186,11 +186,11 @@ def test_only_scores_and_flags_change(
     before = others()
     harness(tmp_path, "rescore")
     assert others() == before
-    assert len(before) == 6
+    assert len(before) == 7
     rescored = scored.result()
     assert rescored is not None
     assert rescored.scores
-    assert rescored.model_copy(update={"scores": (), "flags": ()}) == result
+    assert rescored.model_copy(update={"scores": (), "flags": (), "sha256": {}}) == result
     (run,) = stored(tmp_path)
     assert run.run_id == scored.path.name == scored.head().run_id
 
