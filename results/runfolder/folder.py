@@ -1,6 +1,5 @@
 """One run folder: it is written first and whole by itself; the store is an index of it."""
 
-import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -61,7 +60,7 @@ class RunFolder:
         self.check()
         self.path.mkdir(parents=True, exist_ok=True)
         if self.format == 1:
-            self._drop_format_1()
+            format_1.drop(self.path)
         self.drop_failure()
         self._write_json("spec.json", spec)
         self._write_json("places.json", places)
@@ -131,9 +130,7 @@ class RunFolder:
 
     def write_train_record(self, record: TrainRecord) -> None:
         """Write what the training came to: from now on the adapter counts as trained."""
-        made = [*self.path.glob("method.json"), *self.adapter.rglob("*")]
-        kept = [str(path.relative_to(self.path)) for path in made if path.is_file()]
-        sums.note(self.path, kept)
+        sums.note(self.path, sums.trained(self.path))
         self._write("training.json", record)
         sums.note(self.path, ["training.json"])
 
@@ -268,13 +265,6 @@ class RunFolder:
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
-
-    def _drop_format_1(self) -> None:
-        """Remove what an attempt left in the first format: a run never mixes two adapters."""
-        if self._has("job.json"):
-            for name in ("adapter", "generations", "likelihoods", "verdicts"):
-                shutil.rmtree(self.path / name, ignore_errors=True)
-            (self.path / "job.json").unlink()
 
     def _generations(self, benchmark: str) -> str:
         return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")

@@ -39,6 +39,12 @@ def note(folder: Path, names: Iterable[str]) -> None:
     write(folder, {**read(folder), **{name: of(folder / name) for name in names}})
 
 
+def trained(folder: Path) -> list[str]:
+    """Name the files that a training leaves, but for its record."""
+    found = (*folder.glob("method.json"), *(folder / "adapter").rglob("*"))
+    return [str(path.relative_to(folder)) for path in found if path.is_file()]
+
+
 def write(folder: Path, sums: Sums) -> None:
     """Write what is noted from now on."""
     files.write(folder / NAME, json.dumps(sums, indent=2) + "\n")
