@@ -11,7 +11,7 @@ from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.reports import prose
 from results.reports.times import duration
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import record_of
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store
@@ -68,12 +68,18 @@ def run(
 
 
 def _restored(folder: RunFolder, store: Store) -> bool:
-    """Store a run that ended without being stored: another process was ended in between."""
+    """Store a run that ended without being stored: another process was ended in between.
+
+    One that cannot be read is left to a worker, which sets aside what is damaged of it.
+    """
     if not folder.ended:
         return False
-    found = record_of(folder)
+    try:
+        found, judged = record_of(folder), verdicts_of(folder)
+    except RunFolderError:
+        return False
     assert found is not None
-    store.add(found, verdicts_of(folder))
+    store.add(found, judged)
     return True
 
 

@@ -29,6 +29,7 @@ from harness.worker.training.loop import fit
 from methods.contract import size
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
+from results.runfolder import damage
 from results.runfolder.claims import Claim
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
@@ -109,6 +110,8 @@ class Stages:
         Raises:
             DivergedError: The training came to a loss that is not finite.
         """
+        for sentence in damage.mend_kept(self.folder, trains=self.method.trains):
+            print(sentence, flush=True)
         resumed = self.folder.train_record() is not None
         with self.journal.phase("load"):
             tokenizer, base = load(self.planned)
@@ -118,7 +121,7 @@ class Stages:
             self.train(self.model, tokenizer)
         self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
-        answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
+        answering = Answering(self.planned, self.model, tokenizer, self.journal, self.folder, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
             self.answer(answering)
             for name in self.spec.tests:
@@ -237,9 +240,10 @@ class Stages:
         with self.journal.phase("generate", benchmark=next(iter(asked))):
             answered = answering.generations(asked, self.rows.train, weighed)
             for name, generations, options in answered:
-                self.folder.write_generations(name, generations)
+                # First, so that both can be made again while the generations are not there.
                 if options:
                     self.folder.write_likelihoods(name, options)
+                self.folder.write_generations(name, generations)
 
     def weigh(self, name: str, answering: Answering) -> None:
         """Take the likelihoods of a benchmark that has options or references and no file yet."""

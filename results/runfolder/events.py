@@ -12,7 +12,10 @@ class EventLog:
     """Appends events to a file, one a line."""
 
     def __init__(self, path: Path) -> None:
+        torn = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._file = path.open("a", buffering=1, encoding="utf-8")
+        if torn:  # so that the first event is not taken for the end of what was cut short
+            self._file.write("\n")
 
     def append(self, event: Event) -> None:
         """Write one event; a reader sees all of it or nothing."""
@@ -29,7 +32,7 @@ def read_new(path: Path, offset: int) -> tuple[list[Event], int]:
     A line that is not whole yet is left for the next call; a file that is not there has no events.
     A line that holds no event, such as one that a full disk cut short, is skipped.
     """
-    if not path.exists():
+    if not path.is_file():
         return [], offset
     with path.open("rb") as file:
         file.seek(offset)

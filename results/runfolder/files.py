@@ -75,6 +75,18 @@ def read_object(path: Path) -> dict[str, Any]:
         return JSON_OBJECT.validate_json(read(path))
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read JSON objects, one a line.
+
+    Raises:
+        RunFolderError: The file is missing, or a line holds something else.
+    """
+    # Not splitlines: texts may hold other characters that it takes for the end of a line.
+    lines = read(path).split("\n")
+    with naming(path):
+        return [JSON_OBJECT.validate_json(line) for line in lines if line]
+
+
 def write(path: Path, text: str) -> None:
     """Write a text; one whose name ends in `.gz` is compressed."""
     content = text.encode()
@@ -129,6 +141,8 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise RunFolderError(f"{path} is missing.") from error
+    except IsADirectoryError as error:
+        raise RunFolderError(f"{path} is damaged: it is a folder") from error
     except DAMAGE as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise RunFolderError(f"{path} is damaged: {what}") from error

@@ -1,13 +1,14 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
 import os
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder import files
-from results.runfolder.folder import RunFolder
+from results.runfolder import edited, files
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
@@ -20,6 +21,9 @@ MOST_OF_REASON = 10_000
 """Characters of a reason that are stored."""
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
+
+
+EDITED = "edited after the run: "
 
 
 def record_of(folder: RunFolder) -> Run | None:
@@ -58,8 +62,12 @@ def folders(root: Path) -> list[RunFolder]:
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
-    head, environment, spec = folder.head(), folder.environment(), folder.spec()
-    training = folder.train_record()
+    head, spec = folder.head(), folder.spec()
+    # Of a failure only the reason counts, and it may have come before these were looked at.
+    reads = suppress(RunFolderError) if isinstance(ended, Failure) else nullcontext()
+    environment, training = None, None
+    with reads:
+        environment, training = folder.environment(), folder.train_record()
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
     peaks = _peak_memory(training, reached)
@@ -74,7 +82,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         backbone=head.backbone,
         seed=head.seed,
         fold=head.fold,
-        marks=head.marks,
+        marks=(*head.marks, *(edits(folder) if result else ())),
         flags=result.flags if result else (),
         setting=head.setting,
         recipe=head.recipe,
@@ -104,6 +112,13 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         folds=head.folds,
         trained_rows=training.trained_rows if training else None,
     )
+
+
+def edits(folder: RunFolder, *, adapter: bool = False) -> list[str]:
+    """Mark a finished run of which something is no longer what it wrote; `edited` says what."""
+    names, head = edited.edited(folder.path, adapter=adapter), folder.head()
+    named = f"{head.method} on {head.backbone}, seed {head.seed}"
+    return [f"{named}: {EDITED}{', '.join(names)}"] if names else []
 
 
 def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:

@@ -189,6 +189,22 @@ class Generation(FileValue):
     """The generated tokens as text, special tokens left out."""
 
 
+class PartialAnswer(FileValue):
+    """An answer as far as it is written, of a benchmark whose answers are not all there yet.
+
+    A later line of the same row stands for an earlier one.
+    """
+
+    id: int
+    """Place of the row in its file, from 0."""
+    tokens: tuple[int, ...]
+    """Ids of the tokens so far, the end token included."""
+    ended: bool
+    """Whether the model ended the text."""
+    options: Mapping[str, float] = {}
+    """As in `OptionLikelihoods`, where options are scored while the prompts are read."""
+
+
 class OptionLikelihoods(FileValue):
     """How likely the model finds each option of a row."""
 
@@ -211,6 +227,21 @@ class ReferenceLikelihood(FileValue):
     """Tokens in that sum; 0 where the prompt left no room for the reference."""
     text: float
     """Sum over the tokens of prompt and reference, from the second token on."""
+    text_tokens: int
+    """Tokens in that sum."""
+
+
+class PartialLikelihood(FileValue):
+    """How likely the model finds one text, while those of the benchmark are not all there yet."""
+
+    place: int
+    """Of the text among all that are weighed, from 0: the options of a row follow one another."""
+    answer: float
+    """As in `ReferenceLikelihood`, and so what follows."""
+    answer_tokens: int
+    """Tokens in that sum."""
+    text: float
+    """Of prompt and answer."""
     text_tokens: int
     """Tokens in that sum."""
 
@@ -255,6 +286,8 @@ class Result(FileValue):
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
     attempt: str = ""
     """The token of the attempt that wrote it; empty in folders of before."""
+    sha256: Mapping[str, str] = {}
+    """Of the files that it follows from, by name, and of itself; empty in folders of before."""
 
 
 class Divergence(FileValue):

@@ -168,8 +168,8 @@ class Store(Reader):
     def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Add one attempt, with its scores, unless it is there already.
 
-        The verdicts are added in either case, if there are any, and so is what a store of an older
-        schema could not keep.
+        The verdicts are added in either case, if there are any, and so are the marks of now, and
+        what a store of an older schema could not keep.
         """
         with self._database.transaction() as connection:
             attempt = connection.scalar(_attempt(run))
@@ -270,7 +270,7 @@ def _values(connection: Connection, run: Run) -> dict[str, object]:
 
 
 def _complete(connection: Connection, attempt: int, run: Run) -> None:
-    facts = {"folds": run.folds, "trained_rows": run.trained_rows}
+    facts = {"folds": run.folds, "trained_rows": run.trained_rows, "marks": run.marks}
     known = {name: fact for name, fact in facts.items() if fact is not None}
     if known:
         this = schema.runs.c.attempt == attempt

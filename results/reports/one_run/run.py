@@ -25,6 +25,7 @@ def markdown(
     run: Run,
     training: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> str:
     """Write one run, all that is stored of it.
 
@@ -32,9 +33,10 @@ def markdown(
         run: The run.
         training: What its training came to.
         files: The user's own files that it ran, each with where its copy is.
+        told: What else its folder tells, by name.
     """
     sections = {
-        f"Run {run.run_id}": _facts(_identity(run)),
+        f"Run {run.run_id}": _facts({**_identity(run), **(told or {})}),
         "Scores": _scores(run.scores),
         "Flags": indent("\n".join(run.flags), "    "),
         "Signatures": _facts(_signatures(run.scores)),

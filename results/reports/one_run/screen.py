@@ -24,15 +24,21 @@ NAMES = 10
 """Columns of the names of facts."""
 
 
-def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -> str:
+def screen(
+    run: Run,
+    log: str = "",
+    training: Mapping[str, Any] | None = None,
+    told: Mapping[str, str] | None = None,
+) -> str:
     """Write a run in at most `LINES` lines of `WIDTH` columns.
 
     Args:
         run: The run; of a failed one the reason comes first.
         log: What the worker printed; its end fills the screen of a failed run.
         training: What the training came to, such as the rows that were held out.
+        told: What else its folder tells, by name.
     """
-    lines = [_title(run), *_reason(run), *_facts(run, training or {})]
+    lines = [_title(run), *_reason(run), *_facts(run, training or {}, told or {})]
     end = ["", _end(run)]
     flags = [f"- {flag}" for flag in run.flags]
     room = LINES - len(lines) - len(end)
@@ -64,7 +70,7 @@ def _reason(run: Run) -> list[str]:
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
-def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
+def _facts(run: Run, training: Mapping[str, Any], told: Mapping[str, str]) -> Iterator[str]:
     facts = {
         "run": [run.run_id],
         "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
@@ -74,6 +80,7 @@ def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
         "data": _short("; ".join(run.marks)),
         "loss": _short(_loss(run, training)),
         "size": _short(_size(run)),
+        **{name: _short(text) for name, text in told.items()},
     }
     for name, parts in facts.items():
         for part, label in zip(parts, [name, *[""] * len(parts)], strict=False):
