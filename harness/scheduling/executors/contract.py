@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
 from results.runfolder.attempts import close
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 State = Literal["waiting", "running", "ended"]
 
@@ -159,11 +159,14 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
-    if exit_status < 0:
-        close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
-    elif not folder.failed:
-        reason = f"The worker ended with status {exit_status} and left no result"
-        close(folder, reason, "exception")
+    try:
+        if exit_status < 0:
+            close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
+        elif not folder.failed:
+            reason = f"The worker ended with status {exit_status} and left no result"
+            close(folder, reason, "exception")
+    except AlreadyRunningError:  # another process was quicker to go on with it
+        return Outcome(folder, "elsewhere")
     return Outcome(folder, "failed")
 
 
