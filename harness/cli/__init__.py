@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs
+from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs, wishes
 from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
@@ -20,6 +20,7 @@ app = typer.Typer(
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(wishes.retry, wishes.cancel, wishes.forget),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex),
 )
 for command in COMMANDS:

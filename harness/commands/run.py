@@ -16,6 +16,7 @@ from harness.planning.parse import left_out
 from harness.planning.plan import Draft, draft
 from harness.planning.request import Request
 from harness.scheduling import progress, schedule
+from harness.scheduling.policy import DEFAULT, Policy
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
 from results.analysis.testing.evidence import Lookup
@@ -59,10 +60,11 @@ class Done:
 
     @property
     def failed(self) -> Mapping[str, str]:
-        """Why runs failed now, by their ids."""
+        """Why runs failed, now or before, by their ids."""
         oldest_first = reversed(self.attempts)
         reasons = {run.run_id: run.reason for run in oldest_first if run.status == "failed"}
-        return {one: reasons[one] for one in self.summary.failed}
+        now = {one: reasons.get(one, "") for one in self.summary.failed}
+        return {**self.summary.failed_before, **now}
 
     @property
     def tables(self) -> list[Table]:
@@ -86,19 +88,33 @@ class Done:
         return compared(found)
 
 
-def run(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> int:
+def run(
+    request: Request,
+    store_place: str,
+    root: Path,
+    opened: Opened,
+    share: Share,
+    policy: Policy = DEFAULT,
+) -> int:
     """Run what a request asks for and print the table; return the exit status."""
     try:
-        done = carry_out(request, store_place, root, opened, share)
+        done = carry_out(request, store_place, root, opened, share, policy)
     except KeyboardInterrupt:
         print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
         return INTERRUPTED
-    texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
+    texts = (formats.render(done.tables, "markdown"), summed_up(done.summary, store_place))
     print("\n".join(filter(None, texts)))
-    return 1 if done.summary.failed or done.summary.diverged else 0
+    return 0 if done.summary.sound else 1
 
 
-def carry_out(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> Done:
+def carry_out(
+    request: Request,
+    store_place: str,
+    root: Path,
+    opened: Opened,
+    share: Share,
+    policy: Policy = DEFAULT,
+) -> Done:
     """Run what a request asks for, and say what became of it.
 
     Args:
@@ -107,6 +123,7 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         root: The folder of the run folders.
         opened: Gives the executor, as `started` does; it is left open.
         share: How much of this machine the runs take.
+        policy: What becomes of runs that fail.
 
     Raises:
         UserError: With all faults of the request.
@@ -121,7 +138,8 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
     for note in [*_adjustments(planned), *left_out(request), *share.cut()]:
         print(f"note: {note.rstrip('.')}.", file=sys.stderr)
     store = Store(store_place)
-    summary = schedule.run(planned, store, root, opened.executor if left else None)
+    executor = opened.executor if left else None
+    summary = schedule.run(planned, store, root, executor, policy)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 
@@ -152,17 +170,27 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _summed_up(summary: schedule.Summary, store_place: str) -> str:
+def summed_up(summary: schedule.Summary, store_place: str) -> str:
+    """Say what became of the runs of a command."""
     lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store_place}."]
-    if summary.stored:
-        lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
-    if summary.cancelled:
-        lines.append(f"{counted(summary.cancelled, 'was', 'were')} cancelled.")
-    if summary.elsewhere:
-        lines.append(f"{counted(summary.elsewhere, 'is', 'are')} being run by another process.")
+    said = {
+        "finished in another process, and stored": summary.by_others,
+        "stored before and not run again": summary.stored,
+        "forgotten, and not run again": summary.forgotten,
+        "cancelled": summary.cancelled,
+        "left to another process that is running it": summary.elsewhere,
+    }
+    lines += [f"{counted(n, 'was', 'were')} {what}." for what, n in said.items() if n]
+    if summary.unstored:
+        whole = counted(summary.unstored, "outcome is", "outcomes are")
+        lines.append(f"{whole} whole in the run folders, not stored: `harness reindex` adds them.")
     lines += [
         f"{run_id} diverged and is not run again: `harness show {run_id}` says where."
         for run_id in summary.diverged
+    ]
+    lines += [
+        f"{run_id} failed before: {reason.splitlines()[0]}; `harness retry {run_id}` runs it again."
+        for run_id, reason in summary.failed_before.items()
     ]
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]
     return "\n".join(lines)

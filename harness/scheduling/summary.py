@@ -30,3 +30,8 @@ class Summary:
     elsewhere: int = 0
     cancelled: int = 0
     unstored: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether each run came to a result, as far as it was not cancelled."""
+        return not (self.failed or self.failed_before or self.diverged or self.unstored)

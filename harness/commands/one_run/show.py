@@ -1,6 +1,7 @@
 """`harness show`: one run, on one screen or in full."""
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.commands.one_run import named
@@ -8,6 +9,9 @@ from harness.commands.report import Report
 from harness.spec.planned import own_files
 from results.reports.one_run.run import markdown
 from results.reports.one_run.screen import screen
+from results.reports.times import duration
+from results.runfolder import attempts
+from results.runfolder.attempts import Attempt
 from results.runfolder.folder import RunFolder, RunFolderError
 
 
@@ -18,10 +22,26 @@ def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     log = folder.end_of_log() if run.status == "failed" else ""
     record = folder.train_record()
     training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
+    tried = _attempts(folder)
     if not in_full:
-        return Report(screen(run, log, training), run)
+        return Report(screen(run, log, training, tried), run)
     end = f"\n\n## End of {folder.log}\n\n{log}" if log else ""
-    return Report(markdown(run, training, _own_files(folder)) + end, run)
+    return Report(markdown(run, training, _own_files(folder), tried) + end, run)
+
+
+def _attempts(folder: RunFolder) -> list[str]:
+    """Say of each start of the run how it ended, a line each; nothing where the folder is gone."""
+    with suppress(RunFolderError):
+        return [*map(_attempt, attempts.attempts(folder))]
+    return []
+
+
+def _attempt(one: Attempt) -> str:
+    began = f"{datetime.fromtimestamp(one.started, UTC):%Y-%m-%d %H:%M:%S}"
+    how = f"{one.status} ({one.kind})" if one.kind else one.status or "no word of its end"
+    spent = duration(one.seconds.get("wall", 0.0))
+    why = f": {one.reason.splitlines()[0]}" if one.reason else ""
+    return f"{one.number}. {began} on {one.host}, {spent}, {how}{why}"
 
 
 def _own_files(folder: RunFolder) -> dict[str, str]:

@@ -21,6 +21,7 @@ def markdown(
     run: Run,
     training: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
+    attempts: Sequence[str] = (),
 ) -> str:
     """Write one run, all that is stored of it.
 
@@ -28,6 +29,7 @@ def markdown(
         run: The run.
         training: What its training came to.
         files: The user's own files that it ran, each with where its copy is.
+        attempts: How each start of it ended, a line each.
     """
     sections = {
         f"Run {run.run_id}": _facts(_identity(run)),
@@ -35,6 +37,7 @@ def markdown(
         "Flags": indent("\n".join(run.flags), "    "),
         "Signatures": _facts(_signatures(run.scores)),
         "Training": _facts(training or {}),
+        "Attempts": indent("\n".join(attempts), "    "),
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
         "GPU memory": _memory(run.peak_memory),
@@ -56,6 +59,7 @@ def _identity(run: Run) -> dict[str, Any]:
     return {
         "status": run.status,
         **({"reason": run.reason} if run.reason else {}),
+        **({"forgotten": run.forgotten} if run.forgotten else {}),
         "started": f"{run.started:%Y-%m-%d %H:%M:%S %Z}",
         "method": run.method,
         "backbone": run.backbone,

@@ -16,6 +16,7 @@ WIDTH = 100
 MOST_FACT = 2
 MOST_CONDITIONS = 4
 MOST_REASON = 8
+MOST_ATTEMPTS = 3
 LEAST_FLAGS = 2
 """However many benchmarks there are; the reader must see that there are flags."""
 
@@ -23,15 +24,21 @@ NAMES = 10
 """Columns of the names of facts."""
 
 
-def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -> str:
+def screen(
+    run: Run,
+    log: str = "",
+    training: Mapping[str, Any] | None = None,
+    attempts: Sequence[str] = (),
+) -> str:
     """Write a run in at most `LINES` lines of `WIDTH` columns.
 
     Args:
         run: The run; of a failed one the reason comes first.
         log: What the worker printed; its end fills the screen of a failed run.
         training: What the training came to, such as the rows that were held out.
+        attempts: How each start of it ended, a line each; shown if there were several.
     """
-    lines = [_title(run), *_reason(run), *_facts(run, training or {})]
+    lines = [_title(run), *_reason(run), *_facts(run, training or {}, attempts)]
     end = ["", _end(run)]
     flags = [f"- {flag}" for flag in run.flags]
     room = LINES - len(lines) - len(end)
@@ -62,10 +69,12 @@ def _reason(run: Run) -> list[str]:
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
-def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
+def _facts(run: Run, training: Mapping[str, Any], attempts: Sequence[str]) -> Iterator[str]:
     facts = {
         "run": [run.run_id],
         "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
+        "forgotten": _short(run.forgotten),
+        "attempts": _last(attempts),
         "folder": _short(run.folder),
         "command": brief(run.provenance.get("command", ()), WIDTH - NAMES, MOST_FACT),
         "protocol": _short(prose.how(run.protocol, run.conditions), MOST_CONDITIONS),
@@ -80,6 +89,13 @@ def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
 
 def _short(text: str, most: int = MOST_FACT) -> list[str]:
     return _capped(wrap(text, WIDTH - NAMES, break_on_hyphens=False), most)
+
+
+def _last(attempts: Sequence[str]) -> list[str]:
+    """Show the last attempts of several; one alone says nothing new."""
+    left = len(attempts) - MOST_ATTEMPTS
+    before = [f"{left} before; --all shows them"] if left > 0 else []
+    return [*before, *attempts[-MOST_ATTEMPTS:]] if len(attempts) > 1 else []
 
 
 def _time(seconds: Mapping[str, float]) -> str:
