@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from harness import protocols
-from harness.spec.planned import CHECKPOINT_MINUTES
 from harness.planning.grid_file import COMMAND_LINE, Origin
+from harness.spec.planned import CHECKPOINT_MINUTES
 from harness.spec.spec import Products, Quantization
 
 

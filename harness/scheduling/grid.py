@@ -75,14 +75,15 @@ class Grid:
         The first runs start while the folders of the others are made. None of these waits to be
         made until its run starts: they are how others know what waits.
         """
-        with self.display.shown(), self._looking():
-            for folder, planned in todo:
-                with self._changed:
-                    self._begin(Cell(folder, planned, Held(folder)))
-            while self._goes_on():
-                for outcome in self.executor.outcomes():
+        with self.display.shown():
+            with self._looking():
+                for folder, planned in todo:
                     with self._changed:
-                        self._hear(outcome)
+                        self._begin(Cell(folder, planned, Held(folder)))
+                while self._goes_on():
+                    for outcome in self.executor.outcomes():
+                        with self._changed:
+                            self._hear(outcome)
             self.keeper.rest()
 
     def _goes_on(self) -> bool:
