@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import archive, audit, catalogue, items, leaderboard, new, publish, reports, runs
+from harness.cli import (
+    archive,
+    audit,
+    catalogue,
+    items,
+    leaderboard,
+    new,
+    publish,
+    reports,
+    runs,
+    wishes,
+)
 from harness.packages import stranger
 from harness.printed import say
 
@@ -22,6 +33,7 @@ app = typer.Typer(
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(wishes.retry, wishes.cancel, wishes.forget),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )
 for command in COMMANDS:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder import edited, files
+from results.runfolder import edited, files, wishes
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
@@ -111,6 +111,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         nondeterministic_kernels=reached.nondeterministic_kernels if reached else (),
         folds=head.folds,
         trained_rows=training.trained_rows if training else None,
+        forgotten=said.reason if (said := wishes.forgotten(folder)) else "",
     )
 
 

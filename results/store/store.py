@@ -33,9 +33,13 @@ class Reader:
         backbones: Collection[str] = (),
         status: Status | None = None,
         prefix: str = "",
+        forgotten: bool = False,
     ) -> list[Run]:
-        """List every attempt that passes all filters, newest first; an empty filter passes all."""
-        conditions = [*kinds.are(groups, methods, backbones), *_ended(status)]
+        """List every attempt that passes all filters, newest first; an empty filter passes all.
+
+        Forgotten ones are listed instead of the others where `forgotten` asks for them.
+        """
+        conditions = [*kinds.are(groups, methods, backbones), *_ended(status, forgotten)]
         if prefix:
             conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
@@ -49,7 +53,7 @@ class Reader:
     def counts(self) -> dict[Status, int]:
         """Count the attempts by how they ended."""
         status = schema.runs.c.status
-        counted = sa.select(status, sa.func.count()).group_by(status)
+        counted = sa.select(status, sa.func.count()).where(*_ended(None)).group_by(status)
         with self._database.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(counted)}
 
@@ -70,7 +74,10 @@ class Reader:
             return kinds.changed(connection, kinds.passing(groups, methods, backbones))
 
     def run(self, prefix: str) -> Run:
-        """Find the newest attempt at the one run whose id starts with `prefix`."""
+        """Find the attempt that stands for the one run whose id starts with `prefix`.
+
+        One that ended the run before one that failed, then the newest; a forgotten one last.
+        """
         with self._database.transaction() as connection:
             found = ids.starting(connection, prefix.lower())
             if not found:
@@ -80,7 +87,9 @@ class Reader:
                 raise ResultsError(
                     f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
                 )
-            return self._runs(connection, [schema.runs.c.run_id == found[0]])[0]
+            newest_first = self._runs(connection, [schema.runs.c.run_id == found[0]])
+        # Clocks may have been set back between two attempts; the end of a run is its last one.
+        return min(newest_first, key=lambda run: (run.forgotten != "", run.status == "failed"))
 
     def folders(self, runs: Collection[str]) -> dict[str, str]:
         """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""
@@ -124,6 +133,10 @@ class Reader:
         """List the ids of the runs of which an attempt failed; another may have finished."""
         return self._ids("failed")
 
+    def forgotten_ids(self) -> set[str]:
+        """List the ids of the runs of which the user left attempts out of all tables."""
+        return self._ids(None, forgotten=True)
+
     def _runs(
         self,
         connection: Connection,
@@ -137,8 +150,8 @@ class Reader:
     def _found(self, folder: str) -> str:
         return places.found(folder, self._database.beside)
 
-    def _ids(self, status: Status) -> set[str]:
-        wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
+    def _ids(self, status: Status | None, *, forgotten: bool = False) -> set[str]:
+        wanted = sa.select(schema.runs.c.run_id).where(*_ended(status, forgotten))
         with self._database.transaction() as connection:
             return set(connection.scalars(wanted))
 
@@ -233,6 +246,17 @@ class Store(Reader):
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
 
+    def forget(self, run_id: str, reason: str) -> int:
+        """Leave all stored attempts at a run out of tables, and keep why; say how many."""
+        runs = schema.runs
+        of = runs.c.run_id == run_id
+        with self._database.transaction() as connection:
+            connection.execute(sa.update(runs).where(of).values(forgotten=reason))
+            found = list(connection.scalars(sa.select(runs.c.attempt).where(of)))
+            for attempt in found:
+                kinds.touch(connection, attempt)
+        return len(found)
+
     def _no_attempt(self, run: Run) -> str:
         return (
             f"The attempt at run {run.run_id} of {run.started:%Y-%m-%d %H:%M:%S} is not in "
@@ -270,8 +294,14 @@ def _values(connection: Connection, run: Run) -> dict[str, object]:
 
 
 def _complete(connection: Connection, attempt: int, run: Run) -> None:
-    facts = {"folds": run.folds, "trained_rows": run.trained_rows, "marks": run.marks}
+    facts: dict[str, object] = {
+        "folds": run.folds,
+        "trained_rows": run.trained_rows,
+        "marks": run.marks,
+    }
     known = {name: fact for name, fact in facts.items() if fact is not None}
+    if run.forgotten:
+        known["forgotten"] = run.forgotten
     if known:
         this = schema.runs.c.attempt == attempt
         connection.execute(sa.update(schema.runs).where(this).values(known))
@@ -287,8 +317,11 @@ def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -
         connection.execute(sa.insert(schema.scores), rows)
 
 
-def _ended(status: Status | None) -> list[ColumnElement[bool]]:
-    return [schema.runs.c.status == status] if status else []
+def _ended(status: Status | None, forgotten: bool = False) -> list[ColumnElement[bool]]:
+    """Ask for attempts that ended so, and count or are forgotten."""
+    of = schema.runs.c
+    counts = of.forgotten != "" if forgotten else of.forgotten == ""
+    return [counts, of.status == status] if status else [counts]
 
 
 def _runs(

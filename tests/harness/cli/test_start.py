@@ -44,6 +44,8 @@ READING = {
     "seeds": ["plan --delta 1", "plan --delta 1 --methods lora --json"],
     "audit": ["paper.md", "paper.md --seeds 5 --items gsm8k=2 --json", "--published smoa"],
     "leaderboard": ["build --out pages", "serve --help"],
+    "cancel": ["{failed}"],
+    "forget": ["{failed} --reason wrong"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
@@ -64,7 +66,7 @@ READING = {
 `methods --json` is left out: the fields of a method are those of a class of PEFT.
 """
 
-LOADING = {"run", "rerun", "doctor"}
+LOADING = {"run", "rerun", "retry", "doctor"}
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, partial, schema
+from results.runfolder import attempts, partial, schema, wishes
 from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
@@ -67,6 +67,8 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
         folder.note_failure("no memory")
     (attempt,) = attempts.attempts(folder)
     attempts.lose(folder, attempt)
+    wishes.cancel(folder)
+    wishes.forget(folder, "the wrong data")
     return folder
 
 
