@@ -58,14 +58,18 @@ def test_all_ranks_add_up_what_each_has(tmp_path: Path) -> None:
     ],
 )
 def test_a_rank_that_dies_ends_the_run_with_its_reason_also_where_rank_0_hangs(
-    tmp_path: Path, alive: Callable[[int], bool], fault: str, reason: str
+    tmp_path: Path,
+    alive: Callable[[int], bool],
+    until: Callable[..., bool],
+    fault: str,
+    reason: str,
 ) -> None:
     shorter = "import harness.worker.ranks as r; r.GRACE = 0.1; time.sleep(60)"
     run = started(tmp_path, fault, shorter)
     run.communicate(timeout=120)
     assert run.returncode == 1
     assert reason in (tmp_path / "reason").read_text()
-    assert not any(map(alive, pids(tmp_path)))
+    assert until(lambda: not any(map(alive, pids(tmp_path))))
 
 
 def test_a_rank_that_rank_0_waits_for_is_the_reason_of_what_rank_0_raises(tmp_path: Path) -> None:
