@@ -24,7 +24,7 @@ from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
 from harness.worker import stopping
 from harness.worker.failing import kind_of
-from harness.worker.ranks import end_with_parent
+from harness.worker.parent import end_with_parent
 from results.runfolder.claims import Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 

@@ -5,7 +5,6 @@ anything touches a GPU. They train, write nothing, and end with rank 0, however 
 that fails ends the run, with its own reason.
 """
 
-import ctypes
 import os
 import signal
 import socket
@@ -24,8 +23,8 @@ from torch import distributed
 
 from harness.spec.outcome import FAILED
 from harness.worker.failing import VanishedError
+from harness.worker.parent import end_with_parent
 
-PR_SET_PDEATHSIG = 1
 HOST = "127.0.0.1"
 
 GRACE = 10.0
@@ -168,12 +167,6 @@ def together(
             raise (others.fault or error) from error
         finally:
             others.end()
-
-
-def end_with_parent() -> None:
-    """Let the end of the process that forked this one, however it comes, end this one too."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _work_and_exit(rank: Rank, work: Callable[[Rank], None], writing: int) -> NoReturn:
