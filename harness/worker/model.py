@@ -14,7 +14,7 @@ from harness.spec.planned import PlannedRun
 from harness.worker.kept import stamps
 
 
-def load(planned: PlannedRun, *, to_train: bool) -> tuple[PreTrainedTokenizerBase, Any]:
+def load(planned: PlannedRun, *, to_train: bool = False) -> tuple[PreTrainedTokenizerBase, Any]:
     """Load tokenizer and frozen model, in the precision of the spec.
 
     On a GPU the weights go straight to it: eight workers need no eight copies in host memory.
@@ -41,7 +41,7 @@ def _tokenizer(place: Path, stamped: tuple[object, ...]) -> PreTrainedTokenizerB
     return found
 
 
-def weights(planned: PlannedRun, *, to_train: bool) -> dict[str, Any]:
+def weights(planned: PlannedRun, *, to_train: bool = False) -> dict[str, Any]:
     """Say to `from_pretrained` how the frozen weights are stored, and where.
 
     Args:

@@ -54,6 +54,7 @@ def execute(claim: Claim) -> None:
     launcher.forget()
     determinism.ask()
     planned = PlannedRun.of(folder)
+    device.require(planned)
     admit(planned)
     work, give_up = partial(_train_with, claim, planned), partial(_give_up, claim)
     with together(_processes(claim, planned), work, give_up) as rank:
@@ -63,7 +64,6 @@ def execute(claim: Claim) -> None:
 def _carry_out(claim: Claim, planned: PlannedRun, rank: Rank, started: float) -> None:
     """Take the run to its end, as rank 0 of its training."""
     folder = claim.folder
-    device.require(planned)
     torch.set_float32_matmul_precision(planned.spec.float32_matmul)
     described = environment.describe(
         planned.memory.model_dump(exclude_defaults=True),

@@ -21,6 +21,8 @@ def require(planned: PlannedRun) -> None:
     Raises:
         RuntimeError: The run was planned for GPUs, and torch sees none or too few.
     """
+    # Without starting CUDA, which no process has that is forked later.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     processes = planned.spec.train.processes
     if planned.gpu and 0 < torch.cuda.device_count() < processes:
         raise RuntimeError(

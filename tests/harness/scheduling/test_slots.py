@@ -38,6 +38,7 @@ def test_the_gpus_of_one_run_follow_each_other_and_none_is_in_two_runs() -> None
 def test_the_processes_of_a_run_divide_its_share_of_the_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(16)))
     assert local_slots(2, [], gpus_per_run=2) == [Slot(threads=4)] * 2
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
