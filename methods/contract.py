@@ -51,9 +51,13 @@ class Method:
         auxiliary_loss: What is added to the mean loss of each training batch, called right after
             its forward pass.
         hooks: What is done at each step besides following the gradient.
-        zero_safe: Whether it is the same method under DeepSpeed ZeRO-1, whose optimizer keeps its
-            own copy of the parameters and skips none: not where hooks change parameters, or take
-            a gradient away so that the optimizer leaves a parameter alone.
+        counts: Names of the adapter's buffers to which training passes add and that hooks read:
+            where several processes share the passes of a step, their sums are taken before.
+        zero_safe: Whether it is the same method under DeepSpeed, whose optimizer keeps its own copy
+            of the parameters and skips none: not where hooks change parameters, or take a gradient
+            away so that the optimizer leaves a parameter alone.
+        undivided: Why ZeRO-3 cannot divide the parameters among processes: what the adapter reads
+            outside the modules that hold it. Empty where it can.
         quantized: In which formats of bitsandbytes ("nf4", "int8") the backbone's weights may be
             stored: those over which the checks of `conformance/quantized.py` have passed.
         by_token: Whether, by a configuration, what is computed for a token depends on that token
@@ -77,7 +81,9 @@ class Method:
     adjustments: Callable[[PeftModel], list[str]] | None = None
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
+    counts: tuple[str, ...] = ()
     zero_safe: bool = True
+    undivided: str = ""
     quantized: tuple[str, ...] = ()
     by_token: Callable[[Any], bool] = _always
     unpacked: str = ""

@@ -202,4 +202,5 @@ method = Method(
     unpacked="it balances its ranks over all tokens of a batch, padding included",
     variants={"code": {"signed": True, "stop_gradient": True}},
     hooks=LoadBalance,
+    counts=("counts",),
 )

@@ -105,6 +105,7 @@ def grid(
     runs: str | Path = "runs",
     slots: int | None = None,
     per_gpu: int = 1,
+    gpus_per_run: int = 1,
     gpus: str | None = None,
     stall: float | None = None,
     executor: str = "local",
@@ -130,6 +131,7 @@ def grid(
         runs: Folder of the run folders.
         slots: Runs at a time: GPUs, or shares of the cores.
         per_gpu: Runs at a time on one GPU.
+        gpus_per_run: GPUs of one run, each with a process that trains.
         gpus: Only these, as CUDA_VISIBLE_DEVICES names them; this process sees no others then.
         stall: Ends a run that tells nothing new for so many seconds.
         executor: Where runs run: local, or a plugin.
@@ -151,10 +153,11 @@ def grid(
         train_data=_path(train_data),
         quantize=quantize,
         float32_matmul=float32_matmul,
+        gpus_per_run=gpus_per_run,
     )
     if gpus is not None:
         take(gpus)
-    share = Share(slots, per_gpu, stall)
+    share = Share(slots, per_gpu, stall, gpus_per_run)
     with started(executor, share) as opened:
         done = command.carry_out(request, str(store), Path(runs), opened)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))

@@ -71,6 +71,15 @@ def run(
     per_gpu: Annotated[
         int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
     ] = 1,
+    gpus_per_run: Annotated[
+        int,
+        typer.Option(
+            "--gpus-per-run",
+            min=1,
+            help="GPUs of one run, each with a process that trains; on a CPU so many processes. "
+            "Part of the run id. With memory.device_map, one process has them all.",
+        ),
+    ] = 1,
     gpus: Annotated[
         str | None,
         typer.Option(help="Only these, as CUDA_VISIBLE_DEVICES names them: 0,1 or UUIDs."),
@@ -162,11 +171,12 @@ def run(
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
         checkpoint_minutes=checkpoint_minutes,
+        gpus_per_run=gpus_per_run,
         origin=origin,
     )
     if gpus is not None:
         take(gpus)
-    share = Share(slots, per_gpu, stall)
+    share = Share(slots, per_gpu, stall, gpus_per_run)
     with nullcontext() if dry_run else started(executor, share, leaving) as opened:
         if opened is None:
             from harness.commands.preview import preview

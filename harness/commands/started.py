@@ -23,15 +23,17 @@ class Share:
         slots: Runs at a time, at most; by the GPUs or cores if None.
         per_gpu: Runs at a time on one GPU.
         stall: The seconds after which a run that has told nothing new is ended; never if None.
+        gpus_per_run: GPUs of one run, or its processes where there is none.
     """
 
     slots: int | None = None
     per_gpu: int = 1
     stall: float | None = None
+    gpus_per_run: int = 1
 
     def cut(self, gpus: int) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
-        most = gpus * self.per_gpu
+        most = gpus // self.gpus_per_run * self.per_gpu
         if not gpus or not self.slots or self.slots <= most:
             return []
         there = counted(gpus, "GPU", "GPUs")
@@ -60,7 +62,7 @@ class Opened:
     def executor(self) -> Executor:
         """The executor itself; raises as `make` does."""
         share = self.share
-        slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
+        slots = local_slots(share.slots, visible_gpus(), share.per_gpu, share.gpus_per_run)
         found: Executor = self._stack.enter_context(self.make(slots))
         if share.stall:
             found = self._stack.enter_context(WithoutHangs(found, share.stall))

@@ -12,6 +12,7 @@ from harness.planning.facts import Facts
 from harness.planning.faults import Faults
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
+from harness.planning.settings import Settings
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.spec.spec import MethodSpec, Quantization
@@ -52,7 +53,9 @@ def _check_tasks(
         faults.of(lambda: _can_quantize(quantize))
         faults.each(lambda method: _fits_quantized(method, quantize), tasks.methods)
     if tasks.settings:
-        extractor = tasks.settings.protocol.extractor
+        settings = tasks.settings
+        faults.of(lambda: _engine_fits(settings, request))
+        extractor = settings.protocol.extractor
         faults.each(lambda name: _has_extractor(name, extractor), tasks.tests)
         if tasks.settings.batches.merge:
             faults.each(lambda method: _can_be_merged(method, request.quantize), tasks.methods)
@@ -81,8 +84,48 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
     if method.recipe.engine == "deepspeed" and not same:
         raise UserError(
             f"{method.spec.label} changes parameters between steps or has the optimizer skip some, "
-            "which ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
+            "which DeepSpeed's partitioned optimizer does not notice. Take --set "
+            "train.engine=torch."
         )
+    reason = method.facts.undivided
+    if method.recipe.partitioned and reason:
+        raise UserError(
+            f"{method.spec.label} does not take train.zero=3: {reason}. Take train.zero=2."
+        )
+    _shares_passes(method)
+
+
+def _shares_passes(method: ResolvedMethod) -> None:
+    """Refuse a recipe whose passes do not divide among the processes."""
+    recipe, processes = method.recipe, method.recipe.processes
+    if recipe.accumulation_steps % processes:
+        rows = recipe.batch_size * recipe.accumulation_steps
+        single = " --set train.batch_size=1" if recipe.batch_size > 1 else ""
+        raise UserError(
+            f"{method.spec.label}: a step of {recipe.accumulation_steps} forward passes "
+            f"(train.accumulation_steps) does not divide among {processes} processes. Such a step "
+            f"of {rows} rows may be{single} --set train.accumulation_steps={rows}"
+            f"{'' if rows % processes == 0 else ', which does not divide either'}."
+        )
+
+
+def _engine_fits(settings: Settings, request: Request) -> None:
+    """Refuse what the engine would not do, or do twice."""
+    recipe, spread = settings.recipe, settings.memory.device_map
+    faults = {
+        f"train.processes={recipe.processes}: --gpus-per-run says how many processes train, "
+        "and memory.device_map gives all GPUs of a run to one.": recipe.processes
+        != (1 if spread else request.gpus_per_run),
+        f"train.zero={recipe.zero} is of DeepSpeed: --set train.engine=deepspeed.": recipe.zero > 1
+        and recipe.engine == "torch",
+        f"memory.device_map={spread} is for train.engine=torch; DeepSpeed takes no model that is "
+        "spread over devices, and divides it with train.zero=3.": spread is not None
+        and recipe.engine == "deepspeed",
+        f"--quantize {request.quantize}: train.zero=3 does not divide quantized weights. "
+        "Take train.zero=2.": request.quantize is not None and recipe.partitioned,
+    }
+    if found := [fault for fault, holds in faults.items() if holds]:
+        raise UserError("\n".join(found))
 
 
 def _packs(method: ResolvedMethod) -> None:

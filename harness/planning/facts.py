@@ -50,6 +50,7 @@ class MethodFacts(Value):
     mergeable: bool
     quantized: tuple[str, ...]
     unpacked: str
+    undivided: str
 
 
 class Facts:

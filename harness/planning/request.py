@@ -28,6 +28,7 @@ class Request:
         quantize: How the frozen weights are stored; in full precision if None.
         float32_matmul: How a GPU multiplies float32 matrices.
         checkpoint_minutes: From one checkpoint of a training to the next.
+        gpus_per_run: GPUs of one run, each with a process; with a device map one process has all.
         origin: Where these words stand, for messages.
     """
 
@@ -44,6 +45,7 @@ class Request:
     quantize: Quantization | None = None
     float32_matmul: Products = "highest"
     checkpoint_minutes: float = CHECKPOINT_MINUTES
+    gpus_per_run: int = 1
     origin: Origin = field(default=COMMAND_LINE, compare=False)
 
     @property

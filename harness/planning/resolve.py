@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from harness import backbones, plugins
 from harness.errors import UserError
@@ -94,8 +95,9 @@ def _tasks(
     faults: Faults,
 ) -> ResolvedTasks:
     """Find what the runs of one group are trained and tested on, and how."""
+    assigned = [*_processes(parsed, request), *parsed.settings]
     settings = faults.of(
-        lambda: make_settings(parsed.settings, request.protocol, tasks.group, request.origin)
+        lambda: make_settings(assigned, request.protocol, tasks.group, request.origin)
     )
     tests = _tests(tasks, request, faults)
     return ResolvedTasks(
@@ -105,6 +107,13 @@ def _tasks(
         settings=settings,
         methods=() if settings is None else tuple(_planned(found, settings, faults)),
     )
+
+
+def _processes(parsed: Parsed, request: Request) -> list[tuple[str, Any]]:
+    """Give each GPU of a run a process, unless a device map gives one process all of them."""
+    spread = any(name == "memory.device_map" for name, _ in parsed.settings)
+    several = request.gpus_per_run > 1 and not spread
+    return [("train.processes", request.gpus_per_run)] if several else []
 
 
 def _completed(request: MethodRequest, places: list[Located], facts: Facts) -> MethodFacts:

@@ -27,6 +27,7 @@ def method(request: MethodRequest) -> dict[str, Any]:
         mergeable=plugin.mergeable,
         quantized=plugin.quantized,
         unpacked=plugin.unpacked,
+        undivided=plugin.undivided,
     ).model_dump(mode="json")
 
 

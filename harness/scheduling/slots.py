@@ -20,8 +20,8 @@ class Slot:
     """A place for one run at a time.
 
     Attributes:
-        gpu: The GPU by its name in CUDA_VISIBLE_DEVICES; None on a CPU.
-        threads: The share of the cores; None leaves the number to the libraries.
+        gpu: The GPU, or several with commas, by name in CUDA_VISIBLE_DEVICES; None on a CPU.
+        threads: Of each process of a run; None leaves the number to the libraries.
     """
 
     gpu: str | None = None
@@ -38,17 +38,30 @@ class Slot:
         return found
 
 
-def local_slots(count: int | None, gpus: Sequence[str], per_gpu: int = 1) -> list[Slot]:
+def local_slots(
+    count: int | None, gpus: Sequence[str], per_gpu: int = 1, gpus_per_run: int = 1
+) -> list[Slot]:
     """Divide this machine into slots: `per_gpu` of each GPU, else shares of the cores.
 
-    At most `count`, which the GPUs take in turn. The share of the cores does not depend on how many
-    runs there are: thread counts may move a last digit. Where the user says how many threads there
-    are, by OMP_NUM_THREADS, each slot has as many.
+    At most `count`, which the GPUs take in turn. Of several GPUs per run those that follow each
+    other are a slot, and what is left over is none; without GPUs the processes of a run divide its
+    share of the cores. The share does not depend on how many runs there are: thread counts may move
+    a last digit. Where the user says how many threads there are, by OMP_NUM_THREADS, each slot has
+    as many.
+
+    Raises:
+        UserError: A run is to have more GPUs than there are.
     """
+    if gpus and gpus_per_run > len(gpus):
+        raise UserError(
+            f"--gpus-per-run {gpus_per_run}: torch sees {len(gpus)} here ({', '.join(gpus)})."
+        )
     if gpus:
-        return [Slot(gpu=gpu) for gpu in [*gpus] * per_gpu][:count]
-    cores = len(os.sched_getaffinity(0))
-    count = count or min(cores, MOST_CPU_SLOTS)
+        firsts = range(0, len(gpus) - gpus_per_run + 1, gpus_per_run)
+        groups = [",".join(gpus[first : first + gpus_per_run]) for first in firsts]
+        return [Slot(gpu=group) for group in groups * per_gpu][:count]
+    cores = len(os.sched_getaffinity(0)) // gpus_per_run
+    count = count or max(1, min(cores, MOST_CPU_SLOTS))
     own = "OMP_NUM_THREADS" in os.environ
     return [Slot(threads=None if own else max(1, cores // count))] * count
 

@@ -8,7 +8,7 @@ from harness.spec.value import Value, later
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
-SHARED = ("version", "validation_rows", "engine")
+SHARED = ("version", "validation_rows", "engine", "zero", "processes")
 """Fields of a recipe that no method sets for itself: what is compared must agree in them."""
 
 
@@ -21,6 +21,10 @@ VALIDATION_ROWS, VALIDATION_TOKENS = 8, 8192
 PACKED_TOKENS = 4096
 """The most tokens of a packed pass of several rows: by default a padded batch has no more either,
 two rows of 2,048."""
+
+
+PARTITIONS_PARAMETERS = 3
+"""The stage of ZeRO that also divides the parameters."""
 
 
 class Recipe(Value):
@@ -46,10 +50,14 @@ class Recipe(Value):
             loss is evaluated.
         patience: Training ends after this many validations in a row without a lower loss; 0
             for never.
-        engine: Plain torch, or DeepSpeed ZeRO-1.
+        engine: Plain torch, or DeepSpeed.
         packed: Whether the rows of a step are one sequence, or as many as `PACKED_TOKENS` asks for,
             without padding, instead of padded batches. Losses and gradients are the same up to
             rounding; dropout draws other numbers.
+        zero: What DeepSpeed divides among the processes: 1 the state of the optimizer, 2 gradients
+            too, 3 the parameters too, frozen ones included.
+        processes: How many processes share the forward passes of a step, on a GPU each. Losses and
+            gradients are those of one up to rounding; dropout draws other numbers.
     """
 
     version: Literal[2] = 2
@@ -67,6 +75,13 @@ class Recipe(Value):
     patience: int = Field(0, ge=0)
     engine: Literal["torch", "deepspeed"] = "torch"
     packed: bool = later(False)
+    zero: Literal[1, 2, 3] = later(1)
+    processes: int = later(1, ge=1)
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether no process has all parameters while it trains."""
+        return self.engine == "deepspeed" and self.zero == PARTITIONS_PARAMETERS
 
 
 def micro_batch(recipe: Recipe, halvings: int) -> int:

@@ -24,10 +24,10 @@ from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
 from harness.worker import stopping
 from harness.worker.failing import kind_of
+from harness.worker.parent import end_with_parent
 from results.runfolder.claims import CancelledError, Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
-PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 STOP = {signal.SIGTERM}
 
@@ -102,8 +102,7 @@ def fork(folder: RunFolder) -> int:
 
 
 def _run_and_exit(folder: RunFolder) -> NoReturn:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     status = FAILED
     try:
         # A second hold on the pipe of the answers: where the worker is killed, its parent reads

@@ -7,6 +7,10 @@ MEMORY = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED"
 """What errors that have no type of their own say where there was too little memory."""
 
 
+class VanishedError(Exception):
+    """A process that the run cannot do without was ended by a signal."""
+
+
 def kind_of(error: Exception) -> FailureKind:
     """Tell whether there was too little memory, whether the run was refused, or neither.
 
@@ -19,6 +23,8 @@ def kind_of(error: Exception) -> FailureKind:
     """
     if isinstance(error, UserError):
         return "refused"
+    if isinstance(error, VanishedError):
+        return "vanished"
     out = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     told = isinstance(error, RuntimeError) and any(words in str(error) for words in MEMORY)
     return "memory" if out or told else "exception"

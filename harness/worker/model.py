@@ -14,7 +14,7 @@ from harness.spec.planned import PlannedRun
 from harness.worker.kept import stamps
 
 
-def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
+def load(planned: PlannedRun, *, to_train: bool = False) -> tuple[PreTrainedTokenizerBase, Any]:
     """Load tokenizer and frozen model, in the precision of the spec.
 
     On a GPU the weights go straight to it: eight workers need no eight copies in host memory.
@@ -24,7 +24,7 @@ def load(planned: PlannedRun) -> tuple[PreTrainedTokenizerBase, Any]:
         place,
         use_safetensors=True,
         trust_remote_code=False,
-        **weights(planned),
+        **weights(planned, to_train=to_train),
     )
     keep_as_loaded(model)
     return tokenizer(place), model
@@ -41,14 +41,27 @@ def _tokenizer(place: Path, stamped: tuple[object, ...]) -> PreTrainedTokenizerB
     return found
 
 
-def weights(planned: PlannedRun) -> dict[str, Any]:
-    """Say to `from_pretrained` how the frozen weights are stored, and where."""
+def weights(planned: PlannedRun, *, to_train: bool = False) -> dict[str, Any]:
+    """Say to `from_pretrained` how the frozen weights are stored, and where.
+
+    Args:
+        planned: The run.
+        to_train: Whether they are loaded for a training, or with an adapter that was trained.
+    """
     precision = getattr(torch, planned.spec.weights)
     options: dict[str, Any] = {"dtype": precision}
-    spread = planned.memory.device_map
+    partitioned, spread = planned.spec.train.partitioned, planned.memory.device_map
+    if torch.cuda.is_available() and not spread:
+        # ZeRO-3 divides among the GPUs what lies in the host's memory, mapped from the files. To be
+        # evaluated, what one GPU may not hold is spread over all that the run has.
+        spread = "auto" if partitioned else "cuda"
     # Where transformers quantizes weights, it puts them in their place itself.
-    if spread or (torch.cuda.is_available() and not planned.spec.quantize):
-        options["device_map"] = spread or "cuda"
+    if (
+        spread
+        and not (partitioned and to_train)
+        and not (spread == "cuda" and planned.spec.quantize)
+    ):
+        options["device_map"] = spread
     if planned.spec.quantize:
         options["quantization_config"] = quantization(planned.spec.quantize, precision)
     return options

@@ -1,9 +1,13 @@
 """The stages of a run, each skipped where its files are there from an earlier attempt."""
 
+import gc
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,10 +21,12 @@ from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.worker import card, encode, rows
 from harness.worker.clock import Clock
 from harness.worker.decoding.answers import Answering
+from harness.worker.failing import kind_of
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
 from harness.worker.planned import admit
+from harness.worker.ranks import ALONE, Rank, together
 from harness.worker.training.batches import Training
 from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
@@ -50,8 +56,16 @@ def execute(claim: Claim) -> None:
     determinism.ask()
     planned = PlannedRun.of(folder)
     device.require(planned)
-    torch.set_float32_matmul_precision(planned.spec.float32_matmul)
     admit(planned)
+    work, give_up = partial(_train_with, claim, planned), partial(_give_up, claim)
+    with together(_processes(claim, planned), work, give_up) as rank:
+        _carry_out(claim, planned, rank, started)
+
+
+def _carry_out(claim: Claim, planned: PlannedRun, rank: Rank, started: float) -> None:
+    """Take the run to its end, as rank 0 of its training."""
+    folder = claim.folder
+    torch.set_float32_matmul_precision(planned.spec.float32_matmul)
     described = environment.describe(
         planned.memory.model_dump(exclude_defaults=True),
         quantized=planned.spec.quantize is not None,
@@ -66,7 +80,7 @@ def execute(claim: Claim) -> None:
             journal.so_far(),
             device.peak_memory_bytes(dict(journal.peak_memory)),
         )
-        stages = Stages(claim, planned, journal)
+        stages = Stages(claim, planned, journal, rank)
         facts: dict[str, Any]
         try:
             facts, ending = stages.run(), "finished"
@@ -92,12 +106,33 @@ def execute(claim: Claim) -> None:
         journal.write(phase=ending)
 
 
+def _processes(claim: Claim, planned: PlannedRun) -> int:
+    """Say how many processes train; evaluation is of one."""
+    trains = plugins.method(planned.spec.method.name).trains and not claim.folder.train_record()
+    return planned.spec.train.processes if trains else 1
+
+
+def _train_with(claim: Claim, planned: PlannedRun, rank: Rank) -> None:
+    """Train as another rank than 0, which writes what comes of it."""
+    torch.set_float32_matmul_precision(planned.spec.float32_matmul)
+    rank.take_gpu()
+    with Journal(Path(os.devnull)) as journal, suppress(DivergedError):
+        Stages(claim, planned, journal, rank).learn()
+
+
+def _give_up(claim: Claim, error: Exception) -> None:
+    """Note why the run failed, where rank 0 hangs in what it does with another one."""
+    claim.fail(f"{type(error).__name__}: {error}", kind_of(error))
+
+
 class Stages:
     """One planned run at work."""
 
-    def __init__(self, claim: Claim, planned: PlannedRun, journal: Journal) -> None:
+    def __init__(
+        self, claim: Claim, planned: PlannedRun, journal: Journal, rank: Rank = ALONE
+    ) -> None:
         self.claim, self.folder = claim, claim.folder
-        self.planned, self.journal = planned, journal
+        self.planned, self.journal, self.rank = planned, journal, rank
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
@@ -113,12 +148,12 @@ class Stages:
         for sentence in damage.mend_kept(self.folder, trains=self.method.trains):
             print(sentence, flush=True)
         resumed = self.folder.train_record() is not None
-        with self.journal.phase("load"):
-            tokenizer, base = load(self.planned)
-        with self.journal.phase("adapt"):
-            self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
-        if self.method.trains and not resumed:
-            self.train(self.model, tokenizer)
+        if not resumed:
+            tokenizer = self.learn()
+        if resumed or (self.method.trains and self.spec.train.partitioned):
+            # After ZeRO-3 no process has the whole model.
+            self.forget()
+            tokenizer = self.load(self.folder.adapter)
         self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, self.folder, shots)
@@ -136,6 +171,31 @@ class Stages:
             "flags": judged.flags,
         }
 
+    def load(self, trained: Path | None) -> PreTrainedTokenizerBase:
+        """Load tokenizer and model, with the adapter at its start or as it was trained."""
+        to_train = self.method.trains and trained is None
+        with self.journal.phase("load"):
+            tokenizer, base = load(self.planned, to_train=to_train)
+        with self.journal.phase("adapt"):
+            self.model = adapted(self.planned, base, trained)
+        return tokenizer
+
+    def learn(self) -> PreTrainedTokenizerBase:
+        """Load model and adapter, and train."""
+        tokenizer = self.load(None)
+        if self.rank.number:
+            # All ranks began alike; what drops out in training is another part on each.
+            torch.manual_seed(self.spec.seeds.init + self.rank.number)
+        if self.method.trains:
+            self.train(self.model, tokenizer)
+        return tokenizer
+
+    def forget(self) -> None:
+        """Make room for the model that is loaded next."""
+        self.model = None
+        gc.collect()
+        torch.cuda.empty_cache()
+
     def size(self) -> dict[str, int]:
         """Count parameters, and the memory that the run has taken."""
         parameters = size(self.model)
@@ -146,7 +206,7 @@ class Stages:
         }
 
     def train(self, model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
-        """Train and save the adapter."""
+        """Train and save the adapter, as rank 0; the others only train."""
         spec = self.spec
         with self.journal.phase("load"):
             training, counts = self.training(model, tokenizer)
@@ -155,13 +215,18 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
+            # There is nothing whole that could be kept for an evaluation under ZeRO-3.
+            evaluating = nullcontext if spec.train.partitioned else self.evaluating
+            # What several processes have divided is in no checkpoint: they start over.
+            divided = self.rank.of > 1 or spec.train.partitioned
+            checkpoints = None if divided else self.checkpoints
             try:
-                trained = fit(
-                    model, training, self.journal, added, self.evaluating, self.checkpoints
-                )
+                trained = fit(model, training, self.journal, added, evaluating, checkpoints)
             except DivergedError:
                 self.checkpoints.clear()
                 raise
+        if self.rank.number:
+            return
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -214,6 +279,7 @@ class Stages:
             spec.protocol.loss,
             spec.adapter,
             self.planned.memory.halvings,
+            self.rank,
         )
         return training, counts
 

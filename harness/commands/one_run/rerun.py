@@ -18,7 +18,7 @@ from harness.plugins.source import changed
 from harness.printed import say
 from harness.scheduling import schedule
 from harness.scheduling.executors.local import LocalExecutor
-from harness.scheduling.slots import Slot, visible_gpus
+from harness.scheduling.slots import Slot, local_slots, visible_gpus
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import MethodSpec
 from harness.worker import rows
@@ -149,7 +149,8 @@ def _run(planned: PlannedRun, environment: Environment | None, room: Path) -> Ru
     """
     gpus = visible_gpus()
     threads = None if gpus or environment is None else environment.machine.get("threads")
-    slot = Slot(gpu=gpus[0]) if gpus else Slot(threads=threads)
+    slots = local_slots(1, gpus, gpus_per_run=planned.spec.train.processes)
+    slot = slots[0] if gpus else Slot(threads=threads)
     store = Store(room / "rerun.db")  # of its own: the rerun is no attempt of the user's store
     with LocalExecutor([slot]) as executor:
         schedule.run([planned], store, room, executor)

@@ -37,14 +37,19 @@ def longest(train: Sequence[Row], tests: Sequence[Row], protocol: Protocol) -> T
 
 
 def need_of(run: PlannedRun, texts: Texts, *, keeps: bool = True) -> Need | None:
-    """Work out what a run needs; None if its method computes on numbers, which are not there.
+    """Work out what a run needs on a GPU.
+
+    None if its method computes on numbers, which are not there, or where DeepSpeed divides more
+    among processes than its first stage does in one, by buckets of its own.
 
     Args:
         run: What was planned.
         texts: The longest ones of its group.
         keeps: Whether its evaluations keep what depends on parameters alone.
     """
-    method = run.spec.method
+    method, recipe = run.spec.method, run.spec.train
+    if recipe.engine == "deepspeed" and (recipe.zero, recipe.processes) != (1, 1):
+        return None
     fields = json.dumps(method.fields, sort_keys=True)
     return _need(method.name, fields, run.located, replace(setting(run, texts), keeps=keeps))
 

@@ -19,8 +19,16 @@ def require(planned: PlannedRun) -> None:
     """Go on only where the plan meant.
 
     Raises:
-        RuntimeError: The run was planned for a GPU, and torch sees none.
+        RuntimeError: The run was planned for GPUs, and torch sees none or too few.
     """
+    # Without starting CUDA, which no process has that is forked later.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    processes = planned.spec.train.processes
+    if planned.gpu and 0 < torch.cuda.device_count() < processes:
+        raise RuntimeError(
+            f"planned for {processes} GPUs, one for each process; torch sees "
+            f"{torch.cuda.device_count()}. Run the command again with --gpus-per-run {processes}."
+        )
     if planned.gpu and not torch.cuda.is_available():
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         raise RuntimeError(

@@ -9,6 +9,7 @@ from typing import Literal
 from harness.spec.recipe import PACKED_TOKENS, Recipe, micro_batch
 from harness.spec.spec import Precision
 from harness.worker.encode import Example
+from harness.worker.ranks import ALONE, Rank
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Training:
         loss: Over all tokens, or over those of the answer.
         adapter: The precision in which the engine keeps what trains.
         halvings: How often the rows of a forward pass are halved; those of a step stay.
+        rank: Which of the processes of the training this one is.
     """
 
     train: list[Example]
@@ -29,6 +31,7 @@ class Training:
     loss: Literal["all", "answer"] = "all"
     adapter: Precision = "float32"
     halvings: int = 0
+    rank: Rank = ALONE
 
     @property
     def rows_per_step(self) -> int:
@@ -54,13 +57,18 @@ class Training:
     def batches(self) -> Iterator[list[list[Example]]]:
         """Draw the rows of each optimizer step, as batches of one forward pass each.
 
+        They are those of all processes, which take turns: there are as many for each.
+
         Epochs are chained, so that a step may span two and no row is left out in between. Within a
         step rows are sorted by length, which changes padding but not the gradient.
         """
         rows = self._rows(random.Random(f"{self.order_seed}/order"))
         for _ in range(self.steps):
             step = sorted(islice(rows, self.rows_per_step), key=lambda e: len(e.ids))
-            yield packed(step, self.halvings) if self.recipe.packed else self._padded(step)
+            if self.recipe.packed:
+                yield divided(packed(step, self.halvings), self.recipe.processes)
+            else:
+                yield self._padded(step)
 
     def _padded(self, step: list[Example]) -> list[list[Example]]:
         size = micro_batch(self.recipe, self.halvings)
@@ -87,3 +95,19 @@ def packed(step: list[Example], halvings: int = 0) -> list[list[Example]]:
         passes[-1].append(example)
         room -= len(example.ids)
     return passes
+
+
+def divided(passes: list[list[Example]], processes: int) -> list[list[Example]]:
+    """Halve the passes of most tokens until every process has as many; no row is divided.
+
+    The rows of a step are a multiple of the processes, so there are always enough to halve.
+    """
+    while len(passes) % processes:
+        rows = max((one for one in passes if len(one) > 1), key=_tokens)
+        place, half = passes.index(rows), len(rows) // 2
+        passes[place : place + 1] = [rows[:half], rows[half:]]
+    return passes
+
+
+def _tokens(rows: list[Example]) -> int:
+    return sum(len(example.ids) for example in rows)

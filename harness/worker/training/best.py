@@ -5,7 +5,9 @@ from typing import Any
 
 import torch
 from peft import PeftModel
-from torch import Tensor
+from torch import Tensor, nn
+
+from harness.worker.training.engine import Engine
 
 
 class Best:
@@ -17,10 +19,14 @@ class Best:
         rejected: States in a row that were offered since and were no better.
     """
 
-    def __init__(self, model: PeftModel) -> None:
+    def __init__(self, model: PeftModel, engine: Engine) -> None:
         trained = {name for name, p in model.named_parameters() if p.requires_grad}
         prefix = str(model.base_model.prefix)
-        self.live = {n: t for n, t in model.state_dict().items() if n in trained or prefix in n}
+        # The tensors themselves, since ZeRO-3 has them elsewhere each time they are whole.
+        every = model.state_dict(keep_vars=True)
+        self.live = {n: t for n, t in every.items() if n in trained or prefix in n}
+        self.parameters = [one for one in self.live.values() if isinstance(one, nn.Parameter)]
+        self.engine = engine
         self.kept: dict[str, Tensor] = {}
         self.step, self.loss, self.rejected = 0, float("inf"), 0
 
@@ -29,16 +35,19 @@ class Best:
         self.rejected += 1
         if loss < self.loss:
             self.step, self.loss, self.rejected = step, loss, 0
-            self.kept = {name: tensor.clone() for name, tensor in self.live.items()}
+            with self.engine.whole(self.parameters):
+                self.kept = {name: one.detach().clone() for name, one in self.live.items()}
 
     def put_back(self) -> None:
-        """Give the model the adapter of the lowest loss."""
+        """Give the model the adapter of the lowest loss, whole on every rank."""
+        self.engine.gather(self.parameters)
         self._put(self.kept)
 
     def state(self) -> dict[str, Any]:
         """Return both adapters, and what is known of the kept one."""
         known = {"step": self.step, "loss": self.loss, "rejected": self.rejected}
-        return {"live": self.live, "kept": self.kept, **known}
+        live = {name: one.detach() for name, one in self.live.items()}
+        return {"live": live, "kept": self.kept, **known}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` returned."""

@@ -1,20 +1,26 @@
-"""Accelerate, over plain torch or DeepSpeed ZeRO-1: where the two differ in a step."""
+"""Accelerate, over plain torch or DeepSpeed: where the two differ in a step.
+
+Several processes share the passes of a step. Plain torch adds their gradients up once, when those
+of the step are there, so that no parameter needs to have one in every pass, as in torch's
+`DistributedDataParallel`. DeepSpeed does it by itself, and divides what `zero` says among them:
+Rajbhandari et al., 2020, ZeRO: Memory Optimizations Toward Training Trillion Parameter Models.
+"""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from accelerate import Accelerator, DeepSpeedPlugin
-from torch import Tensor, distributed, nn
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Precision
-from methods.training.hooks import StepHooks
-
-ALONE = {"ACCELERATE_USE_DEEPSPEED": "true", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
-"""DeepSpeed asks for a launcher's variables even where one process is all there is, and Accelerate
-ignores it without the first one."""
+from harness.worker.ranks import ALONE, Rank
+from harness.worker.training.extras import NO_EXTRAS, Extras
 
 
 class Engine:
@@ -22,27 +28,39 @@ class Engine:
 
     Args:
         recipe: Says which engine it is.
-        hooks: What sees the gradients.
+        extras: Has the hooks that see the gradients.
         adapter: The precision of what trains under DeepSpeed; plain torch takes it as it is.
+        rank: Which of the processes this one is.
     """
 
     def __init__(
-        self, recipe: Recipe, hooks: Sequence[StepHooks], adapter: Precision = "float32"
+        self,
+        recipe: Recipe,
+        extras: Extras = NO_EXTRAS,
+        adapter: Precision = "float32",
+        rank: Rank = ALONE,
     ) -> None:
-        self.hooks, self.max_grad_norm = hooks, recipe.max_grad_norm
+        self.extras, self.max_grad_norm = extras, recipe.max_grad_norm
         self.accumulation_steps = recipe.accumulation_steps
-        self.accelerator = _accelerator(recipe, adapter)
+        self.partitioned, self.rank = recipe.partitioned, rank
+        self.accelerator = _accelerator(recipe, adapter, rank)
+        self.model = nn.Module()
         self.parameters: list[nn.Parameter] = []
         self.optimizer: Any = None
         self._adamw: Any = None
 
     def prepare(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
         """Hand model and optimizer over; return the model to call from now on."""
-        self.parameters = [p for p in model.parameters() if p.requires_grad]
-        wrapped, stepping = self.accelerator.prepare(model, optimizer)
-        # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
-        self.optimizer = stepping if self._sharded else optimizer
+        self.model, self.parameters = model, _trained(model)
         self._adamw = optimizer
+        if not self._sharded:
+            # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
+            self.optimizer = optimizer
+            # The model has its place; moved, it would have other buffers than the hooks know.
+            return self.accelerator.prepare_model(
+                model, device_placement=False, evaluation_mode=True
+            )
+        wrapped, self.optimizer = self.accelerator.prepare(model, optimizer)
         return wrapped
 
     def state(self) -> dict[str, Any]:
@@ -73,85 +91,144 @@ class Engine:
     def _sharded(self) -> bool:
         return bool(self.accelerator.distributed_type == "DEEPSPEED")
 
+    @contextmanager
+    def whole(self, parameters: Sequence[nn.Parameter]) -> Iterator[None]:
+        """Have these parameters whole on every rank in this block, where ZeRO-3 divides them.
+
+        What is written into them in the block is lost. All ranks enter it.
+        """
+        if not self.partitioned:
+            yield
+            return
+        from deepspeed import zero  # noqa: PLC0415 (seconds)
+
+        with zero.GatheredParameters(list(parameters)):
+            yield
+
+    def gather(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Make these parameters whole for good, once the last step is taken; all ranks do."""
+        if self.partitioned and parameters:
+            first: Any = parameters[0]
+            first.all_gather(param_list=list(parameters))
+
+    def close(self) -> None:
+        """Let go of the model, and of the other ranks; what trains stays as `gather` left it."""
+        self.accelerator.free_memory()
+        unset_hf_deepspeed_config()  # by which transformers would divide what it loads next
+        self.rank.leave()
+
     def backward(self, model: Any, loss: Tensor, passes: int, *, last: bool) -> None:
         """Add the gradients of one pass; those of a step are of the mean loss of its passes.
 
         Args:
             model: What `prepare` returned.
             loss: Of the pass.
-            passes: How many the step has.
+            passes: How many the step has, on all ranks together.
             last: Whether the gradients of the step are whole with this one.
         """
         if self._sharded:
             # Accelerate would take the optimizer step too, before a hook could see the gradients.
             model.set_gradient_accumulation_boundary(is_boundary=last)
-            # DeepSpeed divides by the batches of a padded step; a packed one has other passes.
+            # DeepSpeed divides by the batches of a padded step and by the ranks; a packed one has
+            # other passes.
             model.backward(loss * (self.accumulation_steps / passes))
         else:
             (loss / passes).backward()
 
     def step(self, model: Any, number: int) -> None:
         """Let the hooks see the gradients, clip them, and move the parameters."""
+        for count in self.extras.counts:
+            self.rank.sum(count)
         if self._sharded:
             self._show_gradients(number)
             model.step()
             return
-        for hook in self.hooks:
+        self._sum_gradients(_trained(self.model))
+        for hook in self.extras.hooks:
             hook.after_backward(number)
         nn.utils.clip_grad_norm_(self.parameters, self.max_grad_norm)
         self.optimizer.step()
-        for hook in self.hooks:
+        for hook in self.extras.hooks:
             hook.after_step(number)
         self.optimizer.zero_grad()
 
+    def _sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Add the gradients of the ranks up; where none has one, there is none."""
+        if self.rank.of == 1 or not parameters:
+            return
+        has = torch.tensor([p.grad is not None for p in parameters], device=parameters[0].device)
+        somewhere = self.rank.sum(has.int()).tolist()
+        for parameter in [p for p, ranks in zip(parameters, somewhere, strict=True) if ranks]:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            self.rank.sum(parameter.grad)
+
     def _show_gradients(self, number: int) -> None:
         """Copy DeepSpeed's own gradients, in float32, to where hooks look for them, and back."""
-        if not self.hooks:
+        if not self.extras.hooks:
             return
         from deepspeed.utils import (  # noqa: PLC0415 (seconds)
             safe_get_full_grad,
             safe_set_full_grad,
         )
 
+        # A hook may have asked for those of others, which DeepSpeed does not know, nor average.
+        known = set(self.parameters)
+        others = [p for p in _trained(self.model) if p not in known]
+        self._sum_gradients(others)
+        for gradient in [p.grad for p in others if p.grad is not None]:
+            gradient.div_(self.rank.of)
         found = {p: safe_get_full_grad(p) for p in self.parameters}
         reached = {p: gradient for p, gradient in found.items() if gradient is not None}
+        with self.whole(self.parameters):
+            for parameter, gradient in reached.items():
+                # Of a parameter in bfloat16, torch would take no other gradient.
+                parameter.grad, parameter.grad_dtype = None, gradient.dtype
+                parameter.grad = gradient
+            for hook in self.extras.hooks:
+                hook.after_backward(number)
+            seen = {p: p.grad for p in reached}
+            for parameter in reached:
+                parameter.grad, parameter.grad_dtype = None, parameter.dtype
         for parameter, gradient in reached.items():
-            # Of a parameter in bfloat16, torch would take no other gradient.
-            parameter.grad, parameter.grad_dtype = None, gradient.dtype
-            parameter.grad = gradient
-        for hook in self.hooks:
-            hook.after_backward(number)
-        for parameter, gradient in reached.items():
-            seen, parameter.grad = parameter.grad, None
-            parameter.grad_dtype = parameter.dtype
-            safe_set_full_grad(parameter, torch.zeros_like(gradient) if seen is None else seen)
+            shown = seen[parameter]
+            set_to = torch.zeros_like(gradient) if shown is None else shown
+            safe_set_full_grad(parameter, self._padded(set_to))
+
+    def _padded(self, gradient: Tensor) -> Tensor:
+        """Fill the last rank's part of a gradient up: ZeRO-3 gives all ranks parts of one size."""
+        missing = -gradient.numel() % self.rank.of if self.partitioned else 0
+        return pad(gradient.flatten(), (0, missing)) if missing else gradient
 
 
-def _accelerator(recipe: Recipe, adapter: Precision) -> Accelerator:
-    """Set up the engine of the recipe for this one process."""
+def _trained(model: nn.Module) -> list[nn.Parameter]:
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def _accelerator(recipe: Recipe, adapter: Precision, rank: Rank) -> Accelerator:
+    """Set up the engine of the recipe for this process."""
     if recipe.engine == "torch":
+        if rank.of > 1:
+            rank.join()
         return Accelerator(cpu=not torch.cuda.is_available())
+    rank.join()
+    # Accelerate ignores DeepSpeed without it.
+    os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
     from harness.worker.machine import compiling  # noqa: PLC0415 (it imports setuptools)
 
     compiling.install()
     return Accelerator(
-        gradient_accumulation_steps=recipe.accumulation_steps,
-        deepspeed_plugin=_zero_one(recipe, adapter),
+        gradient_accumulation_steps=recipe.accumulation_steps // rank.of,
+        deepspeed_plugin=_plugin(recipe, adapter, rank),
     )
 
 
-def _zero_one(recipe: Recipe, adapter: Precision) -> DeepSpeedPlugin:
-    os.environ |= ALONE
-    if not distributed.is_initialized():
-        backend = "nccl" if torch.cuda.is_available() else "gloo"
-        # A store within this process: no port that another run could take.
-        store = distributed.HashStore()  # type: ignore[attr-defined]
-        distributed.init_process_group(backend, store=store, rank=0, world_size=1)
+def _plugin(recipe: Recipe, adapter: Precision, rank: Rank) -> DeepSpeedPlugin:
     config: dict[str, Any] = {
         "train_micro_batch_size_per_gpu": recipe.batch_size,
-        "gradient_accumulation_steps": recipe.accumulation_steps,
+        "gradient_accumulation_steps": recipe.accumulation_steps // rank.of,
         "gradient_clipping": recipe.max_grad_norm,
-        "zero_optimization": {"stage": 1},
+        "zero_optimization": {"stage": recipe.zero},
         "zero_allow_untested_optimizer": True,
         "bf16": {"enabled": adapter == "bfloat16"},
         # In bfloat16, gradients of later batches would be lost in the sum. Without the second

@@ -19,10 +19,12 @@ class Extras:
     Attributes:
         hooks: Called at the moments of each step.
         auxiliary_loss: Added to the loss of each batch; None adds nothing.
+        counts: Buffers that passes add to, summed over the ranks before the hooks see gradients.
     """
 
     hooks: Sequence[StepHooks] = ()
     auxiliary_loss: Callable[[PeftModel], Tensor] | None = None
+    counts: Sequence[Tensor] = ()
 
 
 NO_EXTRAS = Extras()
@@ -40,4 +42,7 @@ def extras(
     hooks = [method.hooks(model, ahead)] if method.hooks else []
     if selection:
         hooks.append(DynamicLayerSelection(model, selection, ahead))
-    return Extras(hooks, method.auxiliary_loss)
+    counts = [
+        one for name, one in model.named_buffers() if name.rpartition(".")[2] in method.counts
+    ]
+    return Extras(hooks, method.auxiliary_loss, counts)

@@ -70,12 +70,12 @@ def fit(
     """
     recipe = training.recipe
     with journal.phase("adapt"):
-        engine = Engine(recipe, extras.hooks, training.adapter)
+        engine = Engine(recipe, extras, training.adapter, training.rank)
         adamw = optimizer(model, recipe)
         schedule = get_scheduler(recipe.schedule, adamw, training.warmup_steps, training.steps)
         wrapped = engine.prepare(model, adamw)
     loop = Loop(model, wrapped, engine, training, extras)
-    course = Course(loop, schedule, Best(model), journal, evaluating)
+    course = Course(loop, schedule, Best(model, engine), journal, evaluating)
     if checkpoints and (found := checkpoints.newest()):
         with journal.phase("load"):
             course.restore(*found)
@@ -83,6 +83,7 @@ def fit(
     with Losses(journal) as losses:
         course.run(losses, checkpoints)
     course.best.put_back()
+    engine.close()
     return Trained(course.step, course.tokens, course.best.step, course.best.loss)
 
 
@@ -129,7 +130,8 @@ class Course:
         self.schedule.step()
         self.tokens += count
         steps, rate = self.loop.training.steps, _rate(self.schedule)
-        losses.add(found, step=self.step, of=steps, tokens=self.tokens, lr=rate)
+        if self.loop.training.rank.number == 0:  # which alone ends the training where it must
+            losses.add(found, step=self.step, of=steps, tokens=self.tokens, lr=rate)
 
     def _is_over(self, losses: Losses) -> bool:
         """Validate if that is due; say whether patience has run out."""
@@ -195,14 +197,17 @@ class Loop:
     ) -> tuple[dict[str, Tensor], int]:
         """Take one optimizer step on the mean loss per token; return losses and tokens seen.
 
-        The losses are left on the device, so that nobody waits for what the step asked of it.
+        The ranks take the passes in turns. The losses are left on the device, so that nobody waits
+        for what the step asked of it.
         """
+        rank = self.training.rank
         kind, examples = self.training.loss, [example for rows in passes for example in rows]
+        own = passes[rank.number :: rank.of]
         scored = sum(example.scored(kind) for example in examples)
         sums = torch.zeros(2, device=next(self.model.parameters()).device)
         for hook in self.extras.hooks:
             hook.before_forward(number)
-        for place, rows in enumerate(passes, 1):
+        for place, rows in enumerate(own, 1):
             with self._attention():
                 loss = token_loss(self.wrapped, self._laid_out(rows))
                 # The engine takes the mean of the passes; that of the loss is over all tokens.
@@ -211,12 +216,10 @@ class Loop:
                     added = self.extras.auxiliary_loss(self.model)
                     objective = objective + added
                     sums[1] += added.detach() / len(passes)
-                self.engine.backward(
-                    self.wrapped, objective, len(passes), last=place == len(passes)
-                )
+                self.engine.backward(self.wrapped, objective, len(passes), last=place == len(own))
             sums[0] += loss.detach()
         self.engine.step(self.wrapped, number)
-        total, auxiliary = sums.double().unbind()
+        total, auxiliary = rank.sum(sums).double().unbind()
         losses = {"loss": total / scored}
         if self.extras.auxiliary_loss:
             losses["auxiliary_loss"] = auxiliary

@@ -14,14 +14,22 @@ from harness.worker.training.batches import Training
 
 @torch.no_grad()
 def validation_loss(model: Any, training: Training) -> float:
-    """Average the loss over the tokens of the validation rows."""
+    """Average the loss over the tokens of the validation rows; the ranks take batches in turns.
+
+    All ranks have as many passes, as ZeRO-3 needs them: one that has run out repeats the last.
+    """
     model.eval()
-    total = torch.zeros((), dtype=torch.float64)
-    for batch in _batches(training.validation):
+    rank, batches = training.rank, list(_batches(training.validation))
+    total = torch.zeros((), dtype=torch.float64, device=next(model.parameters()).device)
+    for first in range(0, len(batches), rank.of):
+        own = first + rank.number
+        batch = batches[min(own, len(batches) - 1)]
         loss = token_loss(model, collate(batch, training.pad, training.loss))
-        total = total.to(loss.device) + loss
+        total += loss if own < len(batches) else 0
     model.train()
-    return float(total) / sum(example.scored(training.loss) for example in training.validation)
+    return float(rank.sum(total)) / sum(
+        example.scored(training.loss) for example in training.validation
+    )
 
 
 def token_loss(model: Any, batch: Mapping[str, Any]) -> Tensor:

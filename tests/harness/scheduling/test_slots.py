@@ -27,6 +27,24 @@ def test_slots_of_one_gpu_come_after_one_of_each() -> None:
     assert local_slots(3, ["2", "5"], per_gpu=2) == slots[:3]
 
 
+def test_the_gpus_of_one_run_follow_each_other_and_none_is_in_two_runs() -> None:
+    gpus = ["0", "1", "2", "3", "4"]
+    assert [slot.gpu for slot in local_slots(None, gpus, gpus_per_run=2)] == ["0,1", "2,3"]
+    assert [slot.gpu for slot in local_slots(1, gpus, gpus_per_run=5)] == ["0,1,2,3,4"]
+    with pytest.raises(UserError, match=r"--gpus-per-run 6: torch sees 5 here \(0, 1, 2, 3, 4\)"):
+        local_slots(None, gpus, gpus_per_run=6)
+
+
+def test_the_processes_of_a_run_divide_its_share_of_the_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(16)))
+    assert local_slots(2, [], gpus_per_run=2) == [Slot(threads=4)] * 2
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    assert local_slots(None, [], gpus_per_run=4) == [Slot(threads=1)]
+
+
 def test_a_slot_says_what_a_process_within_it_may_use() -> None:
     assert Slot(gpu="5").environment == {"CUDA_VISIBLE_DEVICES": "5"}
     assert Slot(threads=4).environment["OMP_NUM_THREADS"] == "4"

@@ -13,17 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import plugins
+from harness.planning.plan import plan
+from harness.planning.request import Request
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.conformance.trial import at_work, reason
 from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.process import STARTS
 from harness.scheduling.slots import Slot
-from harness.spec.planned import PlannedRun
-from harness.spec.spec import Data
 from results.runfolder.folder import RunFolder
-from tasks.data.sets import load_own
 
 Act = Callable[..., RunFolder]
 
@@ -285,35 +283,25 @@ def test_an_error_of_the_executor_itself_is_raised_where_outcomes_are_read(act: 
 def killed_at_work(
     folder: RunFolder, servers: list[int], children: Callable[[int], list[int]]
 ) -> bool:
-    """Kill the run that reads the spec of a folder; False while none does."""
-    try:
-        feed = os.open(folder.path / "spec.json", os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:  # nobody reads it, and perhaps nobody ever will
-        return False
+    """Kill the run of a folder once it has begun; False before."""
     at_work = [run for server in servers for run in children(server)]
-    for run in at_work:  # the worker reads it too, before it forks
+    if not (folder.events.exists() and at_work):
+        return False
+    for run in at_work:
         os.kill(run, signal.SIGKILL)
-    os.close(feed)
-    return bool(at_work)
+    return True
 
 
 def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
-    tmp_path: Path,
-    planned: Callable[..., PlannedRun],
-    children: Callable[[int], list[int]],
-    until: Callable[..., bool],
+    tmp_path: Path, children: Callable[[int], list[int]], until: Callable[..., bool]
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
-    # Its data are as they were planned, so that the backbone is what it lacks.
-    own = tmp_path / "own.json"
-    own.write_text('[{"instruction": "1 + 1?", "output": "2"}]')
-    train = load_own(own, plugins.group("math"))
-    data = Data(title="own.json", kind="own", sha256=train.sha256, verified=True, rows=1)
-    lost = planned(backbone_place=str(tmp_path / "moved away"), tests={}, train_data=data)
-    no_backbone.create(*lost.model_copy(update={"train_file": str(own)}).kept)
+    (run,) = plan(Request(methods="lora", tasks="gsm8k"))
+    no_backbone.create(
+        *run.model_copy(update={"backbone_place": str(tmp_path / "moved away")}).kept
+    )
     no_job.path.mkdir()
-    killed.path.mkdir()
-    os.mkfifo(killed.path / "spec.json")  # whoever reads it waits
+    killed.create(*run.kept)
     with LocalExecutor([Slot()]) as executor:
         executor.submit(Job((no_backbone, no_job, killed)))
         outcomes = executor.outcomes()

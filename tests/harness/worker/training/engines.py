@@ -1,17 +1,22 @@
-"""Trains methods by both engines, in a process of its own, since DeepSpeed leaves traces.
+"""Trains methods by several engines, in processes of their own, since DeepSpeed leaves traces.
 
-`python -m tests.harness.worker.training.engines FOLDER PRECISION METHOD...` writes the events of
-each training to FOLDER/ENGINE/METHOD.jsonl, and beside it as JSON what the hooks recorded.
-METHOD+packed is METHOD on packed rows.
+`python -m tests.harness.worker.training.engines FOLDER PRECISION ENGINE,... METHOD...` writes the
+events of each training to FOLDER/ENGINE/METHOD.jsonl, beside it as JSON what the hooks recorded,
+and the adapter of each rank. METHOD+packed is METHOD on packed rows. An engine is `torch`, or
+`zero` with a stage; with `x2` two processes train.
 """
 
 import json
+import os
 import sys
+import time
+import traceback
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.state import AcceleratorState
 
 from harness import plugins
 from harness.planning.methods import complete
@@ -23,6 +28,7 @@ from harness.worker.encode import Example, collate
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism
 from harness.worker.model import adapted
+from harness.worker.ranks import ALONE, Rank, together
 from harness.worker.training.batches import Training
 from harness.worker.training.extras import Extras, extras
 from harness.worker.training.loop import fit
@@ -36,7 +42,6 @@ SEEDS = Seeds(init=1, order=2, split=3)
 RATE = 3e-2
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 PACKED = "+packed"
-ENGINES: Any = ("torch", "deepspeed")  # plain torch first
 
 # Two tokens in turns, which every method can learn, in rows of 6 to 25 tokens.
 ROWS = [Example([3 + 9 * (n % 2) for n in range(length)], 4) for length in range(6, 26)]
@@ -58,22 +63,36 @@ def model_of(spec: MethodSpec, weights: Any, adapter: Any) -> Any:
     return adapted(planned, base, None)
 
 
-def train(folder: Path, engine: Any, precision: Any, name: str) -> Any:
-    """Train a method by an engine, from the start that it has under the other."""
-    (folder / engine).mkdir(parents=True, exist_ok=True)
+def recipe_of(engine: str, **fields: Any) -> Recipe:
+    """Say what the name of an engine stands for."""
+    kind, _, processes = engine.partition("x")
+    zero = int(kind.removeprefix("zero")) if kind != "torch" else 1
+    return Recipe(
+        engine="torch" if kind == "torch" else "deepspeed",
+        zero=zero,
+        processes=int(processes or 1),
+        lr=RATE,
+        **fields,
+    )
+
+
+def train(folder: Path, engine: str, precision: Any, name: str, rank: Rank = ALONE) -> Any:
+    """Train a method by an engine, from the start that it has under the others."""
     spec = described(name.removesuffix(PACKED))
-    recipe = Recipe(epochs=3, engine=engine, lr=RATE, packed=name.endswith(PACKED))
-    adapter = precision if engine == "deepspeed" else "float32"
-    plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter)
+    recipe = recipe_of(engine, epochs=3, packed=name.endswith(PACKED))
+    adapter = precision if recipe.engine == "deepspeed" else "float32"
+    plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter, rank)
     model, method = model_of(spec, precision, adapter), plugins.method(spec.name)
     torch.manual_seed(0)
-    with Journal(folder / engine / f"{name}.jsonl") as journal, determinism.strict():
+    place = folder / engine / str(rank.number or "")
+    place.mkdir(parents=True, exist_ok=True)
+    with Journal(place / f"{name}.jsonl") as journal, determinism.strict():
         added = extras(method, method.layer_selection(spec.fields), model, plan, seed=0)
         fit(model, plan, journal, added)
-    # Accelerate sets up its engine once a process.
-    AcceleratorState._reset_state(reset_partial_state=True)
+    if precision == "float32":
+        method.save(model, str(place / name), "model")
     kept = [hook.record() for hook in added.hooks]
-    (folder / engine / f"{name}.json").write_text(json.dumps(kept))
+    (place / f"{name}.json").write_text(json.dumps(kept))
     return model
 
 
@@ -125,11 +144,42 @@ def witness(folder: Path) -> None:
     (folder / "witness.json").write_text(json.dumps(found))
 
 
+def apart(work: Callable[..., None], *arguments: Any) -> None:
+    """Do work in a process of its own, which has the imports done."""
+    if child := os.fork():
+        assert os.waitpid(child, 0)[1] == 0
+        return
+    status = 1
+    try:
+        work(*arguments)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def by(engine: str, folder: Path, precision: str, name: str) -> None:
+    """Train a method by an engine, in as many processes as it has."""
+
+    def work(rank: Rank) -> None:
+        train(folder, engine, precision, name, rank)
+
+    processes = recipe_of(engine).processes
+    with together(processes, work, print) as own:
+        work(own)
+        # The block ends the others, which may still be writing.
+        written = [folder / engine / str(n) / f"{name}.json" for n in range(1, processes)]
+        while not all(file.exists() for file in written):
+            time.sleep(0.01)
+
+
 if __name__ == "__main__":
-    place, chosen, *names = sys.argv[1:]
+    place, chosen, engines, *names = sys.argv[1:]
     determinism.ask()
-    for engine in ENGINES:
-        for name in names:
-            train(Path(place), engine, chosen, name)
+    if "zero" in engines:
+        import deepspeed  # noqa: F401 (seconds, which the processes need not spend)
+    for engine, name in product(engines.split(","), names):
+        apart(by, engine, Path(place), chosen, name)
     if chosen == "bfloat16":
         witness(Path(place))

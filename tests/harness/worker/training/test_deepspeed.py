@@ -1,14 +1,17 @@
-"""DeepSpeed ZeRO-1 on one CPU process trains as plain torch does, in float32 and in bfloat16."""
+"""DeepSpeed on CPU processes trains as plain torch does on one, in float32 and in bfloat16."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from harness import plugins
 
@@ -31,6 +34,26 @@ ROUNDING, NOISE = 2e-4, 0.03
 bfloat16 resolves, and a share of what the loss falls by, since small differences grow in training.
 Plain torch keeps the adapter in float32, DeepSpeed computes with its copy in bfloat16."""
 
+STEPS = 13
+"""18 rows, 3 epochs, 4 rows a step."""
+
+REORDERED = STEPS * 2**-23
+"""What the losses of two processes may differ by from those of one, as a share of the first: sums
+of float32 are taken in another order, which rounds once more in each step."""
+
+SHARED = ("torchx2", "zero1x2", "zero2x2", "zero3x2")
+"""Engines of two processes."""
+
+WITHOUT_DROPOUT = {"riemoe_lora": "riemoe_lora[dropout=0]", "smoa": "smoa:small[dropout=0]"}
+"""What drops out is another part on each process."""
+
+COMPARED = [
+    name
+    for name in EVERY
+    if not name.startswith("hycam") and not plugins.method(name.partition(":")[0]).undivided
+]
+"""HyCAM draws noise in training, which is other noise on each process."""
+
 Trained = Callable[..., Path]
 
 
@@ -38,10 +61,10 @@ Trained = Callable[..., Path]
 def train(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Train methods by both engines, in one process: its imports take longer than that."""
 
-    def run(precision: str, *names: str) -> Path:
+    def run(precision: str, engines: str, *names: str) -> Path:
         folder = tmp_path_factory.mktemp("engines")
         script = [sys.executable, "-m", "tests.harness.worker.training.engines"]
-        command = [*script, os.fspath(folder), precision, *names]
+        command = [*script, os.fspath(folder), precision, engines, *names]
         done = subprocess.run(command, capture_output=True, text=True, timeout=580, check=False)
         assert done.returncode == 0, done.stderr
         return folder
@@ -51,34 +74,94 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture(scope="module")
 def systems(train: Trained) -> Path:
-    return train("float32", *SYSTEMS, "rosa+packed")
+    return train("float32", "torch,torchx2,zero1", *SYSTEMS, "rosa+packed")
 
 
 @pytest.fixture(scope="module")
 def halved(train: Trained) -> Path:
-    return train("bfloat16", REPRESENTATIVE)
+    return train("bfloat16", "torch,zero1", REPRESENTATIVE)
 
 
 @pytest.fixture(scope="module")
 def every(train: Trained) -> Path:
-    return train("bfloat16", *EVERY)
+    return train("bfloat16", "torch,zero1", *EVERY)
 
 
-def losses(folder: Path, name: str) -> Iterator[list[float]]:
-    """Give the losses of the steps and of the validations by plain torch, and by DeepSpeed."""
-    for engine in ("torch", "deepspeed"):
-        lines = (folder / engine / f"{name}.jsonl").read_text().splitlines()
-        found = [json.loads(line) for line in lines]
-        yield [e[key] for key in ("loss", "validation_loss") for e in found if key in e]
+@pytest.fixture(scope="module")
+def shared(train: Trained) -> Path:
+    """Train a method with hooks, whose selection takes gradients of frozen parameters."""
+    return train("float32", ",".join(["torch", *SHARED]), "rosa")
+
+
+@pytest.fixture(scope="module")
+def every_shared(train: Trained) -> Path:
+    names = [WITHOUT_DROPOUT.get(name, name) for name in COMPARED]
+    return train("float32", "torch,torchx2,zero3x2", *names, "lora+packed")
+
+
+def losses(folder: Path, engine: str, name: str) -> list[float]:
+    """Give the losses of the steps, and of the validations."""
+    lines = (folder / engine / f"{name}.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    return [e[key] for key in ("loss", "validation_loss") for e in found if key in e]
+
+
+def adapter(folder: Path, engine: str, name: str) -> dict[str, Any]:
+    return load_file(folder / engine / name / "adapter_model.safetensors")
+
+
+def share(folder: Path, engine: str, name: str) -> None:
+    """Check that two processes trained and saved what one did."""
+    one, two = losses(folder, "torch", name), losses(folder, engine, name)
+    assert len(one) == STEPS + 6
+    assert two == pytest.approx(one, abs=REORDERED * one[0])
+    assert one[0] - one[-1] > 100 * REORDERED * one[0]  # it learned
+    whole, saved = adapter(folder, "torch", name), adapter(folder, engine, name)
+    assert {key: one.shape for key, one in saved.items()} == {k: v.shape for k, v in whole.items()}
+    other = adapter(folder, f"{engine}/1", name)
+    assert all(torch.equal(saved[key], other[key]) for key in saved)
 
 
 def agree(folder: Path, name: str) -> None:
-    plain, sharded = losses(folder, name)
-    assert len(plain) == len(sharded) == 13 + 6  # 18 rows, 3 epochs, 4 rows a step
+    plain, sharded = (losses(folder, engine, name) for engine in ("torch", "zero1"))
+    assert len(plain) == len(sharded) == STEPS + 6
     rounding, fall = ROUNDING * plain[0], plain[0] - plain[-1]
     assert sharded == pytest.approx(plain, abs=rounding + NOISE * fall)
     # It learned, so that a step that was not taken would tell.
     assert fall > 3 * rounding
+
+
+@pytest.mark.parametrize("engine", SHARED)
+def test_two_processes_take_the_steps_of_one_and_save_the_whole_adapter(
+    shared: Path, engine: str
+) -> None:
+    share(shared, engine, "rosa")
+
+
+def test_layer_selection_sees_the_gradients_of_all_processes(shared: Path) -> None:
+    for engine in SHARED:
+        one, two = (
+            json.loads((shared / place / "rosa.json").read_text())[0]["layer_selection"]["history"]
+            for place in ("torch", engine)
+        )
+        assert [event["selected"] for event in two] == [event["selected"] for event in one]
+        for event, other in zip(one, two, strict=True):
+            assert other["scores"] == pytest.approx(event["scores"], rel=1e-3)
+
+
+@pytest.mark.parts
+@pytest.mark.parametrize("name", [*COMPARED, "lora+packed"])
+@pytest.mark.parametrize("engine", ["torchx2", "zero3x2"])
+def test_two_processes_take_the_steps_of_one_with_every_method(
+    every_shared: Path, engine: str, name: str
+) -> None:
+    share(every_shared, engine, WITHOUT_DROPOUT.get(name, name))
+
+
+@pytest.mark.parts
+@pytest.mark.parametrize("name", ["cascade", "rosa+packed"])
+def test_two_processes_take_the_steps_of_one_by_plain_torch(systems: Path, name: str) -> None:
+    share(systems, "torchx2", name)
 
 
 @pytest.mark.parts
@@ -108,8 +191,7 @@ def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path
 @pytest.mark.parts
 def test_layer_selection_under_zero_one_sees_the_gradients_that_torch_has(systems: Path) -> None:
     plain, sharded = (
-        json.loads((systems / engine / "rosa.json").read_text())
-        for engine in ("torch", "deepspeed")
+        json.loads((systems / engine / "rosa.json").read_text()) for engine in ("torch", "zero1")
     )
     histories = [one[0]["layer_selection"]["history"] for one in (plain, sharded)]
     assert [event["selected"] for event in histories[0]] == [

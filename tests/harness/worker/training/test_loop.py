@@ -170,7 +170,8 @@ def test_a_step_reads_no_number_of_ours(auxiliary_loss: Any) -> None:
     for accumulation_steps in (1, 4):
         plan = training(batch_size=1, accumulation_steps=accumulation_steps)
         extras = Extras(auxiliary_loss=auxiliary_loss)
-        model, engine = adapted(), Engine(plan.recipe, ())
+        model = adapted()
+        engine = Engine(plan.recipe)
         wrapped = engine.prepare(model, optimizer(model, plan.recipe))
         with Reads() as reads:
             Loop(model, wrapped, engine, plan, extras).step(1, next(plan.batches()))
@@ -184,7 +185,7 @@ def test_a_step_reads_no_number_of_ours(auxiliary_loss: Any) -> None:
 def test_a_step_waits_for_the_gpu_only_where_transformers_looks_for_padding() -> None:
     plan = training(batch_size=1, accumulation_steps=4)
     model = adapted().cuda()
-    engine = Engine(plan.recipe, ())
+    engine = Engine(plan.recipe)
     wrapped = engine.prepare(model, optimizer(model, plan.recipe))
     loop, steps = Loop(model, wrapped, engine, plan, Extras()), plan.batches()
     loop.step(1, next(steps))  # sets up the states of the optimizer
