@@ -16,7 +16,6 @@ from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.spec.spec import MethodSpec, Quantization
-from methods.training import packing
 from tasks.data.sets import DataSet
 
 Adjustments = dict[tuple[str, str], tuple[str, ...]]
@@ -41,10 +40,6 @@ def _check_tasks(
 ) -> None:
     """Check what is of one group: its recipes, benchmarks and data."""
     faults.each(_trains_with_engine, tasks.methods)
-    packed = [method for method in tasks.methods if method.recipe.packed]
-    faults.each(_packs, packed)
-    if packed:
-        faults.each(_takes_packed_rows, places)
     if request.quantize:
         quantize = request.quantize
         faults.of(lambda: _can_quantize(quantize))
@@ -75,21 +70,6 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
             f"{method.spec.label} changes parameters between steps or has the optimizer skip some, "
             "which ZeRO-1's partitioned optimizer does not notice. Take --set train.engine=torch."
         )
-
-
-def _packs(method: ResolvedMethod) -> None:
-    """Refuse a method that would train otherwise on rows in one sequence."""
-    if reason := plugins.method(method.spec.name).unpacked:
-        raise UserError(
-            f"{method.spec.label} does not take train.packed=true: {reason}. Give it a recipe of "
-            f"its own, as in {method.spec.name}[train.packed=false]."
-        )
-
-
-def _takes_packed_rows(place: Located) -> None:
-    """Refuse a backbone whose layers do not start again at each row of a sequence."""
-    if reason := packing.refusal(parameters.config_of(place)):
-        raise UserError(f"{place.shown} does not take train.packed=true: {reason}.")
 
 
 def _can_quantize(quantize: Quantization) -> None:

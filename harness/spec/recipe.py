@@ -48,11 +48,12 @@ class Recipe(Value):
             for never.
         engine: Plain torch, or DeepSpeed ZeRO-1.
         packed: Whether the rows of a step are one sequence, or as many as `PACKED_TOKENS` asks for,
-            without padding, instead of padded batches. Losses and gradients are the same up to
+            without padding, where method and backbone allow it; elsewhere, and in version 2 unless
+            it was asked for, they are padded batches. Losses and gradients are the same up to
             rounding; dropout draws other numbers.
     """
 
-    version: Literal[2] = 2
+    version: Literal[2, 3] = 3
     lr: float = Field(1e-3, gt=0, allow_inf_nan=False)
     betas: tuple[Decay, Decay] = (0.9, 0.999)
     weight_decay: float = Field(0.0, ge=0, allow_inf_nan=False)
@@ -67,6 +68,10 @@ class Recipe(Value):
     patience: int = Field(0, ge=0)
     engine: Literal["torch", "deepspeed"] = "torch"
     packed: bool = later(False)
+
+
+USUAL_RECIPE = Recipe.model_validate({"packed": True})
+"""The recipe of runs that are planned today, unless something is set."""
 
 
 class BatchPlan(Value):
