@@ -32,8 +32,10 @@ def report(folder: str, *options: str) -> int:
     """
     Path(folder).mkdir(parents=True, exist_ok=True)
     grid = ["run", "--methods", METHODS, "--tasks", "math", "--seeds", "5", *options]
-    for way in ([], ["--set", "train.packed=true"]):
-        subprocess.run([os.fspath(HARNESS), *grid, *way], cwd=folder, check=True)
+    samples = {name: value for name, value in os.environ.items() if name != "HARNESS_DATA"}
+    for packed in ("false", "true"):
+        way = ["--set", f"train.packed={packed}"]
+        subprocess.run([os.fspath(HARNESS), *grid, *way], cwd=folder, check=True, env=samples)
     padded, packed = scores(Path(folder))
     print("\nMicro averages in percent, mean ± SD over seeds:\n")
     print("| method | padded | packed | difference, 95 % | p | seeds: padded, packed |")

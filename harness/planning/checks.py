@@ -44,10 +44,6 @@ def _check_tasks(
 ) -> None:
     """Check what is of one group: its recipes, benchmarks and data."""
     faults.each(_trains_with_engine, tasks.methods)
-    packed = [method for method in tasks.methods if method.recipe.packed]
-    faults.each(_packs, packed)
-    if packed:
-        faults.each(lambda place: _takes_packed_rows(place, facts), places)
     if request.quantize:
         quantize = request.quantize
         faults.of(lambda: _can_quantize(quantize))
@@ -126,21 +122,6 @@ def _engine_fits(settings: Settings, request: Request) -> None:
     }
     if found := [fault for fault, holds in faults.items() if holds]:
         raise UserError("\n".join(found))
-
-
-def _packs(method: ResolvedMethod) -> None:
-    """Refuse a method that would train otherwise on rows in one sequence."""
-    if reason := method.facts.unpacked:
-        raise UserError(
-            f"{method.spec.label} does not take train.packed=true: {reason}. Give it a recipe of "
-            f"its own, as in {method.spec.name}[train.packed=false]."
-        )
-
-
-def _takes_packed_rows(place: Located, facts: Facts) -> None:
-    """Refuse a backbone whose layers do not start again at each row of a sequence."""
-    if reason := facts.refuses_packed(place):
-        raise UserError(f"{place.shown} does not take train.packed=true: {reason}.")
 
 
 def _can_quantize(quantize: Quantization) -> None:

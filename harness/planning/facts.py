@@ -49,7 +49,6 @@ class MethodFacts(Value):
     zero_safe: bool
     mergeable: bool
     quantized: tuple[str, ...]
-    unpacked: str
     undivided: str
 
 
@@ -80,11 +79,6 @@ class Facts:
         """
         key = [method.name, method.fields, method.source, _configuration(place)]
         return tuple(self._of(method.name, "count", key, method, place)["adjustments"])
-
-    def refuses_packed(self, place: Located) -> str | None:
-        """Say why a backbone takes no rows in one sequence; None where it does."""
-        found: str | None = self._kept("refuses_packed", [_configuration(place)], place)
-        return found
 
     def takes_chat(self, place: Located, protocol: Protocol) -> None:
         """Check that the chat template of a tokenizer takes the messages of a protocol.

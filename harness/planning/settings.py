@@ -12,7 +12,7 @@ from harness.planning.faults import Faults
 from harness.planning.grid_file import COMMAND_LINE, Origin
 from harness.spec.planned import Memory
 from harness.spec.protocol import Protocol
-from harness.spec.recipe import USUAL_BATCHES, BatchPlan, Recipe
+from harness.spec.recipe import USUAL_BATCHES, USUAL_RECIPE, BatchPlan, Recipe
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -76,7 +76,7 @@ def make_settings(
     patience, limit = (named.patience, named.max_length) if named else (0, None)
     faults = Faults()
     values = _by_section(assignments, origin, faults)
-    train = {"patience": patience, **values["train"]}
+    train = {**USUAL_RECIPE.model_dump(), "patience": patience, **values["train"]}
     recipe = faults.of(lambda: _made("--set train", Recipe, train, origin))
     generate = {**USUAL_BATCHES.model_dump(), **values["generate"]}
     batches = faults.of(lambda: _made("--set generate", BatchPlan, generate, origin))

@@ -12,7 +12,6 @@ from harness.planning.parse import MethodRequest
 from harness.spec.planned import Located
 from harness.spec.protocol import Protocol
 from harness.spec.spec import MethodSpec
-from methods.training import packing
 
 
 def method(request: MethodRequest) -> dict[str, Any]:
@@ -26,7 +25,6 @@ def method(request: MethodRequest) -> dict[str, Any]:
         zero_safe=plugin.zero_safe,
         mergeable=plugin.mergeable,
         quantized=plugin.quantized,
-        unpacked=plugin.unpacked,
         undivided=plugin.undivided,
     ).model_dump(mode="json")
 
@@ -35,11 +33,6 @@ def count(spec: MethodSpec, place: Located) -> dict[str, Any]:
     """Count parameters on a backbone in shapes; the fields of `parameters.Count`."""
     with parameters.counting():
         return asdict(parameters.count(spec, place))
-
-
-def refuses_packed(place: Located) -> str | None:
-    """Say why a backbone takes no rows in one sequence; None where it does."""
-    return packing.refusal(parameters.config_of(place))
 
 
 def takes_chat(place: Located, protocol: Protocol) -> None:

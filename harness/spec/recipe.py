@@ -52,7 +52,8 @@ class Recipe(Value):
             for never.
         engine: Plain torch, or DeepSpeed.
         packed: Whether the rows of a step are one sequence, or as many as `PACKED_TOKENS` asks for,
-            without padding, instead of padded batches. Losses and gradients are the same up to
+            without padding, where method and backbone allow it; elsewhere, and in version 2 unless
+            it was asked for, they are padded batches. Losses and gradients are the same up to
             rounding; dropout draws other numbers.
         zero: What DeepSpeed divides among the processes: 1 the state of the optimizer, 2 gradients
             too, 3 the parameters too, frozen ones included.
@@ -60,7 +61,7 @@ class Recipe(Value):
             gradients are those of one up to rounding; dropout draws other numbers.
     """
 
-    version: Literal[2] = 2
+    version: Literal[2, 3] = 3
     lr: float = Field(1e-3, gt=0, allow_inf_nan=False)
     betas: tuple[Decay, Decay] = (0.9, 0.999)
     weight_decay: float = Field(0.0, ge=0, allow_inf_nan=False)
@@ -91,6 +92,10 @@ def micro_batch(recipe: Recipe, halvings: int) -> int:
     [6, 3, 2, 1]
     """
     return -(-recipe.batch_size >> halvings)
+
+
+USUAL_RECIPE = Recipe.model_validate({"packed": True})
+"""The recipe of runs that are planned today, unless something is set."""
 
 
 class BatchPlan(Value):

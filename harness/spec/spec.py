@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
 from harness.spec.protocol import Protocol
-from harness.spec.recipe import SHARED, USUAL_BATCHES, BatchPlan, Recipe
+from harness.spec.recipe import SHARED, USUAL_BATCHES, USUAL_RECIPE, BatchPlan, Recipe
 from harness.spec.value import Value, canonical, later
 from tasks.contract import Kind
 
@@ -128,7 +128,7 @@ class Spec(Value):
         The id of the protocol names its own.
         """
         parts: dict[str, tuple[Value, Value]] = {
-            "recipe": (self.train, Recipe.model_validate({})),
+            "recipe": (self.train, USUAL_RECIPE),
             "batches": (self.generate, USUAL_BATCHES),
         }
         found = {part: own.differing(usual) for part, (own, usual) in parts.items()}

@@ -17,7 +17,7 @@ from transformers.utils import logging
 from harness import plugins
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
-from harness.spec.recipe import FEWEST_TRAINING_ROWS
+from harness.spec.recipe import FEWEST_TRAINING_ROWS, Recipe
 from harness.worker import card, encode, rows
 from harness.worker.clock import Clock
 from harness.worker.decoding.answers import Answering
@@ -33,6 +33,7 @@ from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import size
+from methods.training import packing
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
 from results.runfolder import damage
@@ -253,7 +254,7 @@ class Stages:
         Raises:
             ValueError: Too few rows have an answer within the limit of tokens.
         """
-        spec, recipe = self.spec, self.spec.train
+        spec, recipe = self.spec, self.recipe(model)
         limit = int(min(spec.protocol.max_length, model.config.max_position_embeddings))
         examples, counts = encode.examples(self.rows.train, tokenizer, spec.protocol, limit)
         if len(examples) < FEWEST_TRAINING_ROWS:
@@ -282,6 +283,15 @@ class Stages:
             self.rank,
         )
         return training, counts
+
+    def recipe(self, model: Any) -> Recipe:
+        """Give the recipe with rows padded where they cannot be packed; the log says why."""
+        recipe = self.spec.train
+        reason = packing.refusal(self.method.unpacked, model.config)
+        if not recipe.packed or not reason:
+            return recipe
+        print(f"Rows are padded, not packed: {reason}.")
+        return recipe.model_copy(update={"packed": False})
 
     @contextmanager
     def evaluating(self, *, rounding: bool = False) -> Iterator[None]:

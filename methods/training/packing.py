@@ -27,8 +27,17 @@ KINDS = {"full_attention", "sliding_attention"}
 """The layers that can start again at each row."""
 
 
-def refusal(config: Any) -> str | None:
-    """Say why a language model of this configuration takes no packed rows; None where it does."""
+def refusal(unpacked: str, config: Any) -> str | None:
+    """Say why rows are not packed; None where they are.
+
+    Args:
+        unpacked: Why the method does not allow it (`Method.unpacked`); empty where it does.
+        config: Of the language model.
+    """
+    return unpacked or _of_model(config)
+
+
+def _of_model(config: Any) -> str | None:
     text = config.get_text_config()
     model: Any = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
     if model is None or not model._supports_attention_backend:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from harness.errors import UserError
 from harness.planning.faults import Faults
 from harness.planning.footprint.cards import Card
-from harness.planning.footprint.need import Texts, need_of
+from harness.planning.footprint.need import Texts, need_of, packs
 from harness.spec.planned import Need, PlannedRun
 from results.reports.costs import size
 
@@ -50,12 +50,12 @@ def _fits(need: Need, cards: Sequence[Card]) -> bool:
 
 def _refusal(run: PlannedRun, need: Need, card: Card) -> str:
     """Say what does not fit where, and what would."""
-    recipe = run.spec.train
+    recipe, packed = run.spec.train, packs(run)
     helps = {
         "--checkpointing on": not run.checkpoints and need.phase == "training",
-        "--set train.packed=false": recipe.packed and need.phase == "training",
+        "--set train.packed=false": packed and need.phase == "training",
         "--set train.batch_size=1": recipe.batch_size > 1
-        and not recipe.packed
+        and not packed
         and need.phase == "training",
         "--set protocol.max_length=N": need.phase != "generation",
         "--set generate.batch_size=N": need.phase == "generation",

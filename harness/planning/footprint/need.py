@@ -7,12 +7,14 @@ from functools import cache
 
 import torch
 
+from harness import plugins
 from harness.planning.footprint.parameters import config_of
 from harness.planning.footprint.simulation import Measured, Setting, measure
 from harness.spec.planned import Located, Need, PlannedRun
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import PACKED_TOKENS, VALIDATION_ROWS, VALIDATION_TOKENS
 from harness.spec.spec import MethodSpec
+from methods.training import packing
 from tasks.contract import Row
 
 CHARACTERS = 2
@@ -69,7 +71,7 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
     positions = int(config_of(run.located).get_text_config().max_position_embeddings)
     tokens = max(1, min(protocol.max_length, positions, texts.taught // CHARACTERS))
     rows, longest = recipe.batch_size, tokens
-    if recipe.packed:
+    if packs(run):
         step = recipe.batch_size * recipe.accumulation_steps * tokens
         rows, longest = 1, max(tokens, min(PACKED_TOKENS, step))
     asked = min(positions, texts.asked // CHARACTERS + protocol.max_new_tokens)
@@ -83,6 +85,12 @@ def setting(run: PlannedRun, texts: Texts) -> Setting:
         quantize=spec.quantize,
         merge=spec.generate.merge,
     )
+
+
+def packs(run: PlannedRun) -> bool:
+    """Whether the run trains on packed rows."""
+    unpacked = plugins.method(run.spec.method.name).unpacked
+    return run.spec.train.packed and not packing.refusal(unpacked, config_of(run.located))
 
 
 def need(found: Measured) -> Need:

@@ -1,9 +1,8 @@
-"""`train.packed=true`, where methods and backbones are checked: before any run."""
+"""Packed rows in plans: what is hashed, which backbones take them, and the memory of a pass."""
 
 import pytest
 from transformers import AutoConfig
 
-from harness.errors import UserError
 from harness.planning.footprint.need import Texts, setting
 from harness.planning.plan import plan
 from harness.planning.request import Request
@@ -14,37 +13,22 @@ def asked(methods: str, *settings: str) -> Request:
     return Request(methods=methods, tasks="gsm8k", settings=["train.packed=true", *settings])
 
 
-def refused(methods: str) -> str:
-    with pytest.raises(UserError) as error:
-        plan(asked(methods))
-    return str(error.value)
-
-
-def test_the_methods_that_cannot_be_packed_are_refused_by_name_with_the_reason() -> None:
-    found = refused("lora,hycam,flylora,cascade:small,peft:LOHA")
-    assert found.splitlines() == [
-        "hycam does not take train.packed=true: its balance loss is over all tokens of a batch, "
-        "padding included. Give it a recipe of its own, as in hycam[train.packed=false].",
-        "flylora does not take train.packed=true: it balances its ranks over all tokens of a "
-        "batch, padding included. Give it a recipe of its own, as in flylora[train.packed=false].",
-        "cascade:small does not take train.packed=true: its balance loss is over all tokens of a "
-        "batch, padding included. Give it a recipe of its own, as in cascade[train.packed=false].",
-        "peft:LOHA does not take train.packed=true: the conformance checks were not run on it. "
-        "Give it a recipe of its own, as in peft:LOHA[train.packed=false].",
-    ]
-
-
-def test_a_recipe_of_its_own_lets_such_a_method_train_padded() -> None:
-    runs = plan(asked("lora,hycam[train.packed=false]"))
-    assert [run.spec.train.packed for run in runs] == [True, False]
+@pytest.mark.parametrize(("method", "expected"), [("lora", (1, 400)), ("hycam", (2, 100))])
+def test_the_memory_of_a_method_that_cannot_be_packed_is_that_of_its_batches(
+    method: str, expected: tuple[int, int]
+) -> None:
+    (run,) = plan(asked(method))
+    found = setting(run, Texts(taught=200, asked=200))
+    assert (found.rows, found.tokens) == expected
 
 
 def test_packing_is_another_run_and_its_absence_is_the_run_of_before() -> None:
     ((packed,), (padded,)) = (
         plan(Request(methods="lora", tasks="gsm8k", settings=settings))
-        for settings in (["train.packed=true"], [])
+        for settings in ([], ["train.packed=false"])
     )
     assert packed.spec.run_id != padded.spec.run_id
+    assert packed.spec.train.packed
     assert "packed" not in padded.spec.train.model_dump()
 
 
@@ -64,7 +48,7 @@ def test_packing_is_another_run_and_its_absence_is_the_run_of_before() -> None:
     ],
 )
 def test_a_backbone_packs_if_its_layers_can_start_again(kind: str, reason: str | None) -> None:
-    assert refusal(AutoConfig.for_model(kind)) == reason
+    assert refusal("", AutoConfig.for_model(kind)) == reason
 
 
 @pytest.mark.parametrize(
