@@ -44,3 +44,9 @@ def of_training(record: TrainRecord | None) -> Iterator[str]:
         yield f"{record.dropped} training rows dropped: no answer within the limit of tokens"
     if record and record.cut:
         yield f"{record.cut} training rows cut at the limit of tokens"
+    if record and record.halvings:
+        yield f"micro-batch halved {_times(record.halvings)}: memory was short; same rows per step"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

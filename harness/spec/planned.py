@@ -38,6 +38,8 @@ class Memory(BaseModel):
         likelihood_tokens: Tokens of one forward pass over references, or over options as full
             texts, padding included.
         device_map: How transformers spreads the frozen weights over devices, such as "auto".
+        halvings: How often the rows of a forward pass in training are halved. The step keeps its
+            rows and so its gradient, but for the order of a sum.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +47,7 @@ class Memory(BaseModel):
     gradient_checkpointing: bool | Literal["auto"] = "auto"
     likelihood_tokens: int = Field(default=2048, ge=1)
     device_map: str | None = None
+    halvings: int = Field(default=0, ge=0)
 
 
 class Need(BaseModel):

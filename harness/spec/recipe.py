@@ -69,6 +69,15 @@ class Recipe(Value):
     packed: bool = later(False)
 
 
+def micro_batch(recipe: Recipe, halvings: int) -> int:
+    """Count the rows of a forward pass that were halved so often; one at least.
+
+    >>> [micro_batch(Recipe(batch_size=6), halvings) for halvings in range(4)]
+    [6, 3, 2, 1]
+    """
+    return -(-recipe.batch_size // 2**halvings)
+
+
 class BatchPlan(Value):
     """How prompts are batched for generation: in bfloat16 it moves scores.
 

@@ -162,6 +162,7 @@ class Stages:
                 **asdict(trained),
                 tokens_per_second=rate,
                 peak_memory=self.journal.peak_memory,
+                halvings=self.planned.memory.halvings,
             )
             self.folder.write_train_record(record)
 
@@ -190,12 +191,17 @@ class Stages:
             examples, validation = hold_out(examples, count, spec.seeds.split)
         counts |= {"trained_rows": len(examples), "validated_rows": len(validation)}
         pad, seeds = encode.pad_token(tokenizer), spec.seeds
-        return (
-            Training(
-                examples, validation, recipe, seeds.order, pad, spec.protocol.loss, spec.adapter
-            ),
-            counts,
+        training = Training(
+            examples,
+            validation,
+            recipe,
+            seeds.order,
+            pad,
+            spec.protocol.loss,
+            spec.adapter,
+            self.planned.memory.halvings,
         )
+        return training, counts
 
     @contextmanager
     def evaluating(self, *, rounding: bool = False) -> Iterator[None]:

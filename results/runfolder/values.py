@@ -161,6 +161,8 @@ class TrainRecord(FileValue):
     """Rows trained on; null in folders of before it was kept."""
     validated_rows: int | None = None
     """Rows that the validation loss is of; null in folders of before it was kept."""
+    halvings: int = 0
+    """How often the rows of a forward pass were halved, since there was too little memory."""
 
 
 class Generation(FileValue):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from harness.spec.recipe import PACKED_TOKENS, Recipe
+from harness.spec.recipe import PACKED_TOKENS, Recipe, micro_batch
 from harness.spec.spec import Precision
 from harness.worker.encode import Example
 
@@ -18,6 +18,7 @@ class Training:
     Attributes:
         loss: Over all tokens, or over those of the answer.
         adapter: The precision in which the engine keeps what trains.
+        halvings: How often the rows of a forward pass are halved; those of a step stay.
     """
 
     train: list[Example]
@@ -27,6 +28,7 @@ class Training:
     pad: int
     loss: Literal["all", "answer"] = "all"
     adapter: Precision = "float32"
+    halvings: int = 0
 
     @property
     def rows_per_step(self) -> int:
@@ -58,10 +60,10 @@ class Training:
         rows = self._rows(random.Random(f"{self.order_seed}/order"))
         for _ in range(self.steps):
             step = sorted(islice(rows, self.rows_per_step), key=lambda e: len(e.ids))
-            yield packed(step) if self.recipe.packed else self._padded(step)
+            yield packed(step, self.halvings) if self.recipe.packed else self._padded(step)
 
     def _padded(self, step: list[Example]) -> list[list[Example]]:
-        size = self.recipe.batch_size
+        size = micro_batch(self.recipe, self.halvings)
         return [step[start : start + size] for start in range(0, len(step), size)]
 
     def _rows(self, rng: random.Random) -> Iterator[Example]:
@@ -69,14 +71,19 @@ class Training:
             yield from rng.sample(self.train, len(self.train))
 
 
-def packed(step: list[Example]) -> list[list[Example]]:
-    """Divide the rows of a step into as few passes as `PACKED_TOKENS` asks for, in their order."""
+def packed(step: list[Example], halvings: int = 0) -> list[list[Example]]:
+    """Divide the rows of a step into as few passes as `PACKED_TOKENS` asks for, in their order.
+
+    Args:
+        step: The rows.
+        halvings: How often the tokens of a pass are halved.
+    """
     passes: list[list[Example]] = []
     room = 0
     for example in step:
         if not passes or len(example.ids) > room:
             passes.append([])
-            room = PACKED_TOKENS
+            room = PACKED_TOKENS >> halvings
         passes[-1].append(example)
         room -= len(example.ids)
     return passes
