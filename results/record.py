@@ -145,6 +145,8 @@ class Run:
     """How many were planned; None without cross-validation, and for runs of before it was kept."""
     trained_rows: int | None = None
     """Rows trained on, without those held out; None without training, and for runs of before."""
+    forgotten: str = ""
+    """Why the user left it out of all tables; empty for a run that counts."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

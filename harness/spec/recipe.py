@@ -75,7 +75,7 @@ def micro_batch(recipe: Recipe, halvings: int) -> int:
     >>> [micro_batch(Recipe(batch_size=6), halvings) for halvings in range(4)]
     [6, 3, 2, 1]
     """
-    return -(-recipe.batch_size // 2**halvings)
+    return -(-recipe.batch_size >> halvings)
 
 
 class BatchPlan(Value):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
+from results.runfolder import wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
@@ -87,6 +88,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         nondeterministic_kernels=reached.nondeterministic_kernels if reached else (),
         folds=head.folds,
         trained_rows=training.trained_rows if training else None,
+        forgotten=said.reason if (said := wishes.forgotten(folder)) else "",
     )
 
 

@@ -18,6 +18,7 @@ from results.runfolder.values import (
     TrainRecord,
     Verdict,
 )
+from results.runfolder.wishes import Forgotten
 
 Schema = Mapping[str, Any]
 
@@ -33,6 +34,7 @@ FILES: Mapping[str, tuple[type[FileValue], ...]] = {
     "result.json": (Result,),
     "divergence.json": (Divergence,),
     "failure.json": (Failure,),
+    "forgotten.json": (Forgotten,),
 }
 """What each file holds, in the order in which they are written; a `jsonl` file, in each line."""
 

@@ -65,6 +65,7 @@ runs = sa.Table(
     Column("folds", sa.Integer, nullable=True),
     Column("trained_rows", sa.Integer, nullable=True),
     Column("kind", sa.String(16), nullable=False),
+    Column("forgotten", sa.Text, nullable=False, server_default=""),
     sa.UniqueConstraint("run_id", "started", name="one_row_per_attempt"),
     sa.Index("runs_by_kind", "kind", "started"),
     sa.Index("runs_by_status", "status", "started", "attempt", "run_id"),

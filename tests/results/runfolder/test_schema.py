@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, schema
+from results.runfolder import attempts, schema, wishes
 from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
@@ -62,6 +62,8 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
         folder.note_failure("no memory")
     (attempt,) = attempts.attempts(folder)
     attempts.lose(folder, attempt)
+    wishes.cancel(folder)
+    wishes.forget(folder, "the wrong data")
     return folder
 
 

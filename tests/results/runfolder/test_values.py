@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.record import PeakMemory, Score
-from results.runfolder import attempts
+from results.runfolder import attempts, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
@@ -31,6 +31,7 @@ from results.runfolder.values import (
     TrainRecord,
     Verdict,
 )
+from results.runfolder.wishes import Forgotten
 
 ODD = "two\nlines\r\n, \u2028 and \x85 and \x0c, \0, \N{THUMBS UP SIGN}, ü"
 TEXT = st.text() | st.just(ODD)
@@ -125,6 +126,14 @@ def failure_again(folder: RunFolder, values: Sequence[Failure]) -> Iterator[Any]
         yield read.model_copy(update={"started": value.started, "seconds": value.seconds})
 
 
+def forgotten_again(folder: RunFolder, values: Sequence[Forgotten]) -> Iterator[Any]:
+    for value in values:
+        wishes.forget(folder, value.reason)
+        read = wishes.forgotten(folder)
+        assert read is not None
+        yield read.model_copy(update={"time": value.time})
+
+
 def generations_again(folder: RunFolder, values: Sequence[Generation]) -> Sequence[Generation]:
     folder.write_generations("gsm8k", values)
     return folder.generations("gsm8k")
@@ -167,6 +176,7 @@ AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     Result: result_again,
     Divergence: divergence_again,
     Failure: failure_again,
+    Forgotten: forgotten_again,
 }
 """What writes values of each kind and reads them."""
 
