@@ -3,18 +3,28 @@
 It is an index: `harness reindex` rebuilds it from the run folders.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, fields
-from math import isnan
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Connection, Row, Select
+from sqlalchemy import ColumnElement, Connection, Select
 
 from results.errors import ResultsError
-from results.record import Kind, Run, Score, Status, Verdicts
-from results.store import database, ids, kinds, schema, verdicts, version
+from results.fields import Field, Type
+from results.record import Kind, Run, Status, Verdicts
+from results.store import (
+    database,
+    facts,
+    ids,
+    kinds,
+    query,
+    remarks,
+    rows,
+    schema,
+    verdicts,
+    version,
+)
 
 
 class Reader:
@@ -33,27 +43,58 @@ class Reader:
         backbones: Collection[str] = (),
         status: Status | None = None,
         prefix: str = "",
-        forgotten: bool = False,
     ) -> list[Run]:
-        """List every attempt that passes all filters, newest first; an empty filter passes all.
-
-        Forgotten ones are listed instead of the others where `forgotten` asks for them.
-        """
-        conditions = [*kinds.are(groups, methods, backbones), *_ended(status, forgotten)]
+        """List every attempt that passes all filters, newest first; an empty filter passes all."""
+        conditions = [*kinds.are(groups, methods, backbones), *_ended(status)]
         if prefix:
             conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
-            return _runs(connection, conditions)
+            return rows.read(connection, _newest_first(conditions))
 
     def page(self, first: int, most: int, status: Status | None = None) -> list[Run]:
         """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
         with self._database.transaction() as connection:
-            return _runs(connection, _ended(status), first, most)
+            return rows.read(connection, _newest_first(_ended(status), first, most))
+
+    def select(
+        self, asked: query.Query, first: int = 0, most: int | None = None
+    ) -> tuple[list[Run], int]:
+        """List up to `most` attempts that a query asks for, after `first`, and count all."""
+        wanted = query.attempts(asked)
+        with self._database.transaction() as connection:
+            return rows.read(connection, wanted.offset(first).limit(most)), _count(
+                connection, wanted
+            )
+
+    def groups(
+        self, asked: query.Query, by: Sequence[Field], most: int | None = None
+    ) -> tuple[list[query.Group], int]:
+        """Group the attempts that a query asks for by fields; list up to `most`, count all."""
+        wanted = query.groups(asked, by)
+        with self._database.transaction() as connection:
+            found = connection.execute(wanted.limit(most)).all()
+            groups = [query.Group(tuple(row[: len(by)]), *row[len(by) :]) for row in found]
+            return groups, _count(connection, wanted)
+
+    def fields(self) -> dict[str, Type]:
+        """Give the fields of all specs and environments by name."""
+        with self._database.transaction() as connection:
+            return facts.types(connection)
+
+    def has_score(self, field: Field) -> bool:
+        """Say whether any attempt has a headline score, or an average of these."""
+        with self._database.transaction() as connection:
+            return connection.execute(query.has_score(field)).first() is not None
+
+    def values(self, name: str) -> list[str]:
+        """List the different values of a text of runs, or of their tags."""
+        with self._database.transaction() as connection:
+            return list(connection.scalars(query.values(name)))
 
     def counts(self) -> dict[Status, int]:
         """Count the attempts by how they ended."""
         status = schema.runs.c.status
-        counted = sa.select(status, sa.func.count()).where(*_ended(None)).group_by(status)
+        counted = sa.select(status, sa.func.count()).group_by(status)
         with self._database.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(counted)}
 
@@ -84,7 +125,8 @@ class Reader:
                 raise ResultsError(
                     f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
                 )
-            return _runs(connection, [schema.runs.c.run_id == found[0]])[0]
+            this = [schema.runs.c.run_id == found[0]]
+            return rows.read(connection, _newest_first(this, most=1))[0]
 
     def folders(self, runs: Collection[str]) -> dict[str, str]:
         """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""
@@ -124,12 +166,8 @@ class Reader:
         """List the ids of the runs that diverged: like the finished, they are not run again."""
         return self._ids("diverged")
 
-    def forgotten_ids(self) -> set[str]:
-        """List the ids of the runs of which the user left attempts out of all tables."""
-        return self._ids(None, forgotten=True)
-
-    def _ids(self, status: Status | None, *, forgotten: bool = False) -> set[str]:
-        wanted = sa.select(schema.runs.c.run_id).where(*_ended(status, forgotten))
+    def _ids(self, status: Status) -> set[str]:
+        wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
         with self._database.transaction() as connection:
             return set(connection.scalars(wanted))
 
@@ -163,11 +201,12 @@ class Store(Reader):
         schema could not keep.
         """
         with self._database.transaction() as connection:
-            attempt = connection.scalar(_attempt(run))
+            attempt = connection.scalar(rows.of(run))
             if attempt is None:
-                attempt = _add(connection, run)
+                attempt = rows.add(connection, run)
             else:
-                _complete(connection, attempt, run)
+                rows.complete(connection, attempt, run)
+            remarks.keep(connection, run)
             if judged:
                 verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
@@ -177,28 +216,17 @@ class Store(Reader):
 
         Raises `ResultsError` if that attempt, known by run id and start, is not stored.
         """
-        runs, scores = schema.runs, schema.scores
+        documents, scores = schema.documents, schema.scores
         with self._database.transaction() as connection:
-            attempt = connection.scalar(_attempt(run))
+            attempt = connection.scalar(rows.of(run))
             if attempt is None:
                 raise ResultsError(self._no_attempt(run))
-            this = runs.c.attempt == attempt
-            connection.execute(sa.update(runs).where(this).values(flags=run.flags))
+            this = documents.c.attempt == attempt
+            connection.execute(sa.update(documents).where(this).values(flags=run.flags))
             connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
-            _add_scores(connection, attempt, run.scores)
+            rows.add_scores(connection, {attempt: run.scores})
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
-
-    def forget(self, run_id: str, reason: str) -> int:
-        """Leave all stored attempts at a run out of tables, and keep why; say how many."""
-        runs = schema.runs
-        of = runs.c.run_id == run_id
-        with self._database.transaction() as connection:
-            connection.execute(sa.update(runs).where(of).values(forgotten=reason))
-            found = list(connection.scalars(sa.select(runs.c.attempt).where(of)))
-            for attempt in found:
-                kinds.touch(connection, attempt)
-        return len(found)
 
     def _no_attempt(self, run: Run) -> str:
         return (
@@ -208,78 +236,23 @@ class Store(Reader):
         )
 
 
-def _attempt(run: Run) -> Select[int]:
-    columns = schema.runs.c
-    return sa.select(columns.attempt).where(
-        columns.run_id == run.run_id, columns.started == run.started
-    )
+def _count(connection: Connection, wanted: Select[Any]) -> int:
+    all_of_them = wanted.order_by(None).subquery()
+    return connection.scalar(sa.select(sa.func.count()).select_from(all_of_them)) or 0
 
 
-def _add(connection: Connection, run: Run) -> int:
-    values = asdict(run)
-    del values["scores"]
-    values["kind"] = kinds.keep(connection, run.kind)
-    inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-    attempt: int = connection.execute(inserted, values).scalar_one()
-    _add_scores(connection, attempt, run.scores)
-    return attempt
-
-
-def _complete(connection: Connection, attempt: int, run: Run) -> None:
-    facts: dict[str, object] = {"folds": run.folds, "trained_rows": run.trained_rows}
-    known = {name: fact for name, fact in facts.items() if fact is not None}
-    if run.forgotten:
-        known["forgotten"] = run.forgotten
-    if known:
-        this = schema.runs.c.attempt == attempt
-        connection.execute(sa.update(schema.runs).where(this).values(known))
-
-
-def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:
-    rows = [
-        {"attempt": attempt, "position": position} | asdict(score)
-        for position, score in enumerate(scores)
-        if not isnan(score.value)  # SQLite has no NaN
-    ]
-    if rows:
-        connection.execute(sa.insert(schema.scores), rows)
-
-
-def _ended(status: Status | None, forgotten: bool = False) -> list[ColumnElement[bool]]:
-    """Ask for attempts that ended so, and count or are forgotten."""
-    of = schema.runs.c
-    counts = of.forgotten != "" if forgotten else of.forgotten == ""
-    return [counts, of.status == status] if status else [counts]
-
-
-def _runs(
-    connection: Connection,
-    conditions: Sequence[ColumnElement[bool]],
+def _newest_first(
+    conditions: Sequence[ColumnElement[bool]] = (),
     first: int | None = None,
     most: int | None = None,
-) -> list[Run]:
+) -> Select[int]:
     runs = schema.runs.c
-    wanted = sa.select(schema.runs).where(*conditions).offset(first).limit(most)
-    newest_first = wanted.order_by(runs.started.desc(), runs.attempt.desc())
-    scores = _scores(connection, newest_first.with_only_columns(runs.attempt))
-    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first).all()]
+    wanted = sa.select(runs.attempt).where(*conditions).offset(first).limit(most)
+    return wanted.order_by(runs.started.desc(), runs.attempt.desc())
 
 
-def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
-    columns = schema.scores.c
-    of_score = [columns[field.name] for field in fields(Score)]
-    wanted = sa.select(columns.attempt, *of_score).where(columns.attempt.in_(attempts))
-    found: dict[int, list[Score]] = defaultdict(list)
-    for attempt, *values in connection.execute(wanted.order_by(columns.position)).all():
-        found[attempt].append(Score(*values))
-    return found
-
-
-def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
-    values = row._asdict()
-    del values["attempt"], values["kind"]
-    texts = {name: tuple(values[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
-    return Run(**(values | texts | {"scores": tuple(scores)}))
+def _ended(status: Status | None) -> list[ColumnElement[bool]]:
+    return [schema.runs.c.status == status] if status else []
 
 
 def _listed(first: list[str], count: int) -> str:

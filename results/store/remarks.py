@@ -1,0 +1,56 @@
+"""What users wrote on runs: tags and notes, by the id of the run."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from results.record import Note, Run
+from results.store import schema
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """The tags of a run in their order, and its notes, the oldest first."""
+
+    tags: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def read(connection: Connection, run_ids: Collection[str]) -> dict[str, Remarks]:
+    """Read what is written on runs."""
+    tags, notes = schema.tags.c, schema.notes.c
+    found: dict[str, Remarks] = defaultdict(Remarks)
+    asked = sa.select(tags.run_id, tags.tag).where(tags.run_id.in_(run_ids)).order_by(tags.tag)
+    for run_id, tag in connection.execute(asked):
+        found[run_id] = Remarks((*found[run_id].tags, tag))
+    written = sa.select(notes.run_id, notes.written, notes.text).where(notes.run_id.in_(run_ids))
+    for run_id, *note in connection.execute(written.order_by(notes.written)):
+        known = found[run_id]
+        found[run_id] = Remarks(known.tags, (*known.notes, Note(*note)))
+    return found
+
+
+def keep(connection: Connection, run: Run) -> None:
+    """Add the tags and notes of a run that are not there yet."""
+    known = read(connection, [run.run_id])[run.run_id]
+    tags: list[dict[str, object]] = [{"tag": tag} for tag in run.tags if tag not in known.tags]
+    notes = [vars(note) for note in run.notes if note not in known.notes]
+    _insert(connection, schema.tags, run, tags)
+    _insert(connection, schema.notes, run, notes)
+
+
+def untag(connection: Connection, run_id: str, tags: Iterable[str]) -> None:
+    """Remove tags from a run."""
+    of = schema.tags.c
+    wanted = of.run_id == run_id, of.tag.in_(tags)
+    connection.execute(sa.delete(schema.tags).where(*wanted))
+
+
+def _insert(
+    connection: Connection, table: sa.Table, run: Run, rows: list[dict[str, object]]
+) -> None:
+    if rows:
+        connection.execute(sa.insert(table), [row | {"run_id": run.run_id} for row in rows])
