@@ -1,14 +1,15 @@
 """What runs are filtered, sorted and grouped by: fields by name, and conditions on them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 Type = Literal["number", "text", "time"]
-Operator = Literal["=", "!=", "<=", ">=", "<", ">", "~", "starts"]
-"""`~`: the text contains the value, in whatever case; `starts`: it starts with it."""
+Operator = Literal["=", "!=", "<=", ">=", "<", ">", "~", "starts", "in"]
+"""`~`: the text contains the value, in whatever case; `starts`: it starts with it; `in`: the value
+is a list, of which it is one."""
 
 ENVIRONMENT = "environment."
 """What the name of a field of the environment begins with."""
@@ -51,8 +52,8 @@ OF_RUNS: Mapping[str, Type] = {
 class Field:
     """A field of runs by its full name.
 
-    That is one of `OF_RUNS`, or `TAG`; the path of a field in the spec, such as "train.lr"; such a path in
-    the environment after `ENVIRONMENT`; or a headline score as "benchmark.metric".
+    That is one of `OF_RUNS`, or `TAG`; the path of a field in the spec, such as "train.lr"; such a
+    path in the environment after `ENVIRONMENT`; or a headline score as "benchmark.metric".
     """
 
     name: str
@@ -72,7 +73,7 @@ class Condition:
 
     field: Field
     operator: Operator
-    value: float | str | datetime
+    value: float | str | datetime | Sequence[float]
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, items, leaderboard, new, publish, reports, runs
+from harness.cli import audit, catalogue, history, items, leaderboard, new, publish, reports, runs
 from harness.packages import stranger
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
@@ -19,7 +19,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
-    *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(history.history, history.diff, history.tag, history.note),
+    *(runs.show, items.items, items.rerun, publish.card, publish.push),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex),
 )
 for command in COMMANDS:

@@ -19,9 +19,11 @@ _COMPARED = {
 
 def holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
     """Require a column to meet a condition."""
-    value = condition.value
+    value: Any = condition.value
     if condition.operator == "~":
         return column.icontains(value, autoescape=True)
+    if condition.operator == "in":
+        return column.in_(value)
     if condition.operator == "starts":
         return column.startswith(str(value), autoescape=True)
     compared: ColumnElement[bool] = _COMPARED[condition.operator](column, value)

@@ -167,7 +167,7 @@ def _key_of(field: Field) -> ColumnElement[Any]:
 def values(name: str) -> Select[Any]:
     """Select the different values of a text of runs, or of their tags."""
     column = schema.tags.c.tag if name == TAG else schema.runs.c[COLUMNS.get(name, name)]
-    return sa.select(column.distinct()).order_by(column)
+    return sa.select(column).distinct().order_by(column)
 
 
 def has_score(field: Field) -> Select[Any]:

@@ -62,6 +62,11 @@ runs = sa.Table(
     sa.Index("runs_by_kind", "kind", "started"),
     sa.Index("runs_by_status", "status", "started", "attempt", "run_id"),
     sa.Index("runs_by_start", "started", "attempt", "run_id"),
+    sa.Index("runs_by_spec", "spec_facts", "started", "attempt", "status", "wall_seconds"),
+    sa.Index(
+        *("runs_by_environment", "environment_facts", "started", "attempt"),
+        *("status", "wall_seconds"),
+    ),
 )
 """What runs are selected by; `spec_facts` and `environment_facts` are keys of `facts`."""
 
@@ -132,18 +137,17 @@ scores = sa.Table(
     Column("unparsed", sa.Integer, nullable=False),
     Column("signature", sa.Text, nullable=False),
     Column("extractor_version", sa.Integer, nullable=False),
-    sa.Index("scores_by_value", "metric", "benchmark", "headline", "value", "attempt"),
+    sa.Index("scores_by_metric", "metric", "benchmark", "headline", "attempt", "value"),
 )
 
 averages = sa.Table(
     "averages",
     metadata,
-    Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
     Column("metric", sa.Text, primary_key=True),
+    Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
     Column("micro", sa.Double, nullable=False),
     Column("macro", sa.Double, nullable=False),
-    sa.Index("averages_by_micro", "metric", "micro", "attempt"),
-    sa.Index("averages_by_macro", "metric", "macro", "attempt"),
+    sqlite_with_rowid=False,
 )
 """Of the headline scores of a metric over the benchmarks of an attempt."""
 

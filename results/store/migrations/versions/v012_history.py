@@ -38,9 +38,6 @@ def upgrade() -> None:
     _make_facts(connection)
     _make_averages()
     _make_remarks()
-    op.create_index(
-        "scores_by_value", "scores", ["metric", "benchmark", "headline", "value", "attempt"]
-    )
     for view in (V_RUNS, V_SCORES):
         op.execute(view)
 
@@ -86,6 +83,9 @@ def _make_facts(connection: Connection) -> None:
             changed.append([row.attempt, row.seconds.get("wall"), *keys])
         _change(connection, changed)
     op.create_index("facts_by_field", "facts", ["field", "key"])
+    shown = ["started", "attempt", "status", "wall_seconds"]
+    op.create_index("runs_by_spec", "runs", ["spec_facts", *shown])
+    op.create_index("runs_by_environment", "runs", ["environment_facts", *shown])
 
 
 def _documents(connection: Connection) -> Iterator[list[Any]]:
@@ -160,18 +160,19 @@ def _number(value: Any) -> float | None:
 def _make_averages() -> None:
     op.create_table(
         "averages",
-        Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
         Column("metric", sa.Text, primary_key=True),
+        Column("attempt", sa.Integer, sa.ForeignKey("runs.attempt"), primary_key=True),
         Column("micro", sa.Double, nullable=False),
         Column("macro", sa.Double, nullable=False),
+        sqlite_with_rowid=False,
     )
     op.execute(
         "INSERT INTO averages (attempt, metric, micro, macro) "
         "SELECT attempt, metric, SUM(value * n) / SUM(n), AVG(value) FROM scores "
         "WHERE headline AND benchmark <> 'all' AND n > 0 GROUP BY attempt, metric"
     )
-    for name in ("micro", "macro"):
-        op.create_index(f"averages_by_{name}", "averages", ["metric", name, "attempt"])
+    columns = ["metric", "benchmark", "headline", "attempt", "value"]
+    op.create_index("scores_by_metric", "scores", columns)
 
 
 def _make_remarks() -> None:
