@@ -56,25 +56,22 @@ class Reader:
         with self._database.transaction() as connection:
             return rows.read(connection, _newest_first(_ended(status), first, most))
 
-    def select(
-        self, asked: query.Query, first: int = 0, most: int | None = None
-    ) -> tuple[list[Run], int]:
-        """List up to `most` attempts that a query asks for, after `first`, and count all."""
+    def select(self, asked: query.Query, most: int) -> tuple[list[Run], int]:
+        """List up to `most` of the attempts that a query asks for, in order, and count all."""
         wanted = query.attempts(asked)
         with self._database.transaction() as connection:
-            return rows.read(connection, wanted.offset(first).limit(most)), _count(
-                connection, wanted
-            )
+            runs = rows.read(connection, wanted.limit(most))
+            return runs, _count(connection, wanted, len(runs), most)
 
     def groups(
-        self, asked: query.Query, by: Sequence[Field], most: int | None = None
+        self, asked: query.Query, by: Sequence[Field], most: int
     ) -> tuple[list[query.Group], int]:
         """Group the attempts that a query asks for by fields; list up to `most`, count all."""
         wanted = query.groups(asked, by)
         with self._database.transaction() as connection:
             found = connection.execute(wanted.limit(most)).all()
             groups = [query.Group(tuple(row[: len(by)]), *row[len(by) :]) for row in found]
-            return groups, _count(connection, wanted)
+            return groups, _count(connection, wanted, len(groups), most)
 
     def fields(self) -> dict[str, Type]:
         """Give the fields of all specs and environments by name."""
@@ -236,7 +233,10 @@ class Store(Reader):
         )
 
 
-def _count(connection: Connection, wanted: Select[Any]) -> int:
+def _count(connection: Connection, wanted: Select[Any], found: int, most: int) -> int:
+    """Count all rows, of which up to `most` are `found`."""
+    if 0 < found < most:
+        return found
     all_of_them = wanted.order_by(None).subquery()
     return connection.scalar(sa.select(sa.func.count()).select_from(all_of_them)) or 0
 
