@@ -54,8 +54,10 @@ def columns(table: sa.Table, run: Run, keys: Mapping[str, object]) -> dict[str, 
 
 def complete(connection: Connection, attempt: int, run: Run) -> None:
     """Add what a store of an older schema could not keep."""
-    facts = {"folds": run.folds, "trained_rows": run.trained_rows}
-    known = {name: fact for name, fact in facts.items() if fact is not None}
+    told: dict[str, object] = {"folds": run.folds, "trained_rows": run.trained_rows}
+    known = {name: fact for name, fact in told.items() if fact is not None}
+    if run.forgotten:
+        known["forgotten"] = run.forgotten
     if known:
         this = schema.runs.c.attempt == attempt
         connection.execute(sa.update(schema.runs).where(this).values(known))

@@ -55,6 +55,7 @@ runs = sa.Table(
     Column("folds", sa.Integer, nullable=True),
     Column("trained_rows", sa.Integer, nullable=True),
     Column("kind", sa.String(16), nullable=False),
+    Column("forgotten", sa.Text, nullable=False, server_default=""),
     Column("wall_seconds", sa.Double, nullable=True),
     Column("spec_facts", sa.BigInteger, nullable=False),
     Column("environment_facts", sa.BigInteger, nullable=False),

@@ -43,9 +43,13 @@ class Reader:
         backbones: Collection[str] = (),
         status: Status | None = None,
         prefix: str = "",
+        forgotten: bool = False,
     ) -> list[Run]:
-        """List every attempt that passes all filters, newest first; an empty filter passes all."""
-        conditions = [*kinds.are(groups, methods, backbones), *_ended(status)]
+        """List every attempt that passes all filters, newest first; an empty filter passes all.
+
+        Forgotten ones are listed instead of the others where `forgotten` asks for them.
+        """
+        conditions = [*kinds.are(groups, methods, backbones), *_ended(status, forgotten)]
         if prefix:
             conditions += ids.starts_with(prefix.lower())
         with self._database.transaction() as connection:
@@ -91,7 +95,7 @@ class Reader:
     def counts(self) -> dict[Status, int]:
         """Count the attempts by how they ended."""
         status = schema.runs.c.status
-        counted = sa.select(status, sa.func.count()).group_by(status)
+        counted = sa.select(status, sa.func.count()).where(*_ended(None)).group_by(status)
         with self._database.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(counted)}
 
@@ -163,8 +167,12 @@ class Reader:
         """List the ids of the runs that diverged: like the finished, they are not run again."""
         return self._ids("diverged")
 
-    def _ids(self, status: Status) -> set[str]:
-        wanted = sa.select(schema.runs.c.run_id).where(schema.runs.c.status == status)
+    def forgotten_ids(self) -> set[str]:
+        """List the ids of the runs of which the user left attempts out of all tables."""
+        return self._ids(None, forgotten=True)
+
+    def _ids(self, status: Status | None, *, forgotten: bool = False) -> set[str]:
+        wanted = sa.select(schema.runs.c.run_id).where(*_ended(status, forgotten))
         with self._database.transaction() as connection:
             return set(connection.scalars(wanted))
 
@@ -225,6 +233,17 @@ class Store(Reader):
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
 
+    def forget(self, run_id: str, reason: str) -> int:
+        """Leave all stored attempts at a run out of tables, and keep why; say how many."""
+        runs = schema.runs
+        of = runs.c.run_id == run_id
+        with self._database.transaction() as connection:
+            connection.execute(sa.update(runs).where(of).values(forgotten=reason))
+            found = list(connection.scalars(sa.select(runs.c.attempt).where(of)))
+            for attempt in found:
+                kinds.touch(connection, attempt)
+        return len(found)
+
     def _no_attempt(self, run: Run) -> str:
         return (
             f"The attempt at run {run.run_id} of {run.started:%Y-%m-%d %H:%M:%S} is not in "
@@ -251,8 +270,11 @@ def _newest_first(
     return wanted.order_by(runs.started.desc(), runs.attempt.desc())
 
 
-def _ended(status: Status | None) -> list[ColumnElement[bool]]:
-    return [schema.runs.c.status == status] if status else []
+def _ended(status: Status | None, forgotten: bool = False) -> list[ColumnElement[bool]]:
+    """Ask for attempts that ended so, and count or are forgotten."""
+    of = schema.runs.c
+    counts = of.forgotten != "" if forgotten else of.forgotten == ""
+    return [counts, of.status == status] if status else [counts]
 
 
 def _listed(first: list[str], count: int) -> str:
