@@ -44,6 +44,7 @@ OF_RUNS: Mapping[str, Type] = {
     "train_tokens_per_second": "number",
     "wall_seconds": "number",
     "folder": "text",
+    "forgotten": "text",
 }
 """The fields that every run has, whatever its spec and environment."""
 

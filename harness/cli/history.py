@@ -115,9 +115,10 @@ def tag(
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Tag a run, in the store and in its folder; `harness history --tag NAME` finds it."""
-    from harness.commands.one_run import remarks
+    from harness.commands.one_run.remarks import tag as add
+    from harness.commands.one_run.remarks import untag
 
-    change = remarks.untag if remove else remarks.tag
+    change = untag if remove else add
     options.show(change(store, run, names), as_json=False)
 
 
@@ -127,6 +128,6 @@ def note(
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Write a note on a run, in the store and in its folder; history and `show` tell it."""
-    from harness.commands.one_run import remarks
+    from harness.commands.one_run.remarks import note as command
 
-    options.show(remarks.note(store, run, text), as_json=False)
+    options.show(command(store, run, text), as_json=False)

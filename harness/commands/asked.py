@@ -123,12 +123,14 @@ def require_known(store: Reader, asked: Asked) -> None:
         "environment": [asked.environment],
         TAG: asked.tags,
     }
-    faults = []
+    faults: list[str] = []
     for field, names in typed.items():
         known = store.values(field) if any(names) else []
-        for name in filter(None, names):
-            if not any(_is(field, one, name) for one in known):
-                faults.append(unknown(f"{field} of stored runs", name, known))
+        faults += [
+            unknown(f"{field} of stored runs", name, known)
+            for name in filter(None, names)
+            if not any(_is(field, one, name) for one in known)
+        ]
     if faults:
         raise UserError("\n".join(faults))
 

@@ -1,6 +1,6 @@
 """Every attempt ever stored, each summed up in a few values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,7 +33,7 @@ class Entry:
     overall: Overall | None
     marks: tuple[str, ...]
     notes: tuple[str, ...]
-    """The headline scores that are infinite or NaN, and whether the harness was changed."""
+    """What a reader must know besides: forgotten, a score not finite, a changed harness."""
     reason: str
     conditions: Mapping[str, Mapping[str, Any]]
     """What was not the default, by part."""
@@ -75,7 +75,7 @@ def _entry(run: Run, label: str, backbone: str) -> Entry:
         fold=run.fold,
         overall=overall(run),
         marks=run.marks,
-        notes=(*not_finite(score for score in run.scores if score.headline), *changed(run)),
+        notes=tuple(_notes(run)),
         reason=run.reason,
         conditions=run.conditions,
         costs=costs([run]),
@@ -83,6 +83,13 @@ def _entry(run: Run, label: str, backbone: str) -> Entry:
         tags=run.tags,
         written=run.notes,
     )
+
+
+def _notes(run: Run) -> Iterator[str]:
+    if run.forgotten:
+        yield f"forgotten: {run.forgotten}"
+    yield from not_finite(score for score in run.scores if score.headline)
+    yield from changed(run)
 
 
 def row(entry: Entry) -> dict[str, Any]:

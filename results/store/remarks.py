@@ -1,7 +1,7 @@
 """What users wrote on runs: tags and notes, by the id of the run."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -42,11 +42,10 @@ def keep(connection: Connection, run: Run) -> None:
     _insert(connection, schema.notes, run, notes)
 
 
-def untag(connection: Connection, run_id: str, tags: Iterable[str]) -> None:
-    """Remove tags from a run."""
-    of = schema.tags.c
-    wanted = of.run_id == run_id, of.tag.in_(tags)
-    connection.execute(sa.delete(schema.tags).where(*wanted))
+def drop(connection: Connection, run_id: str) -> None:
+    """Remove all tags and notes of a run."""
+    for table in (schema.tags, schema.notes):
+        connection.execute(sa.delete(table).where(table.c.run_id == run_id))
 
 
 def _insert(

@@ -198,6 +198,7 @@ class Store(Reader):
         self._database = database.to_write(place)
         with self._database.transaction() as connection:
             migrate.upgrade(connection, self._database.name)
+        self._database.settle()
 
     def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Add one attempt, with its scores, unless it is there already.
@@ -232,6 +233,12 @@ class Store(Reader):
             rows.add_scores(connection, {attempt: run.scores})
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
+
+    def remark(self, run: Run) -> None:
+        """Give the run of this id these tags and notes, and no others."""
+        with self._database.transaction() as connection:
+            remarks.drop(connection, run.run_id)
+            remarks.keep(connection, run)
 
     def forget(self, run_id: str, reason: str) -> int:
         """Leave all stored attempts at a run out of tables, and keep why; say how many."""

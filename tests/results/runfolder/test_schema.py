@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, schema, wishes
+from results.runfolder import attempts, remarks, schema, wishes
 from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
@@ -64,6 +64,7 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
     attempts.lose(folder, attempt)
     wishes.cancel(folder)
     wishes.forget(folder, "the wrong data")
+    remarks.keep(folder, ["main"], [])
     return folder
 
 

@@ -15,6 +15,7 @@ from results.runfolder import attempts, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
+from results.runfolder.remarks import Note
 from results.runfolder.values import (
     FORMAT,
     Divergence,
@@ -55,6 +56,7 @@ FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     AttemptStatus | None: st.none() | st.sampled_from(get_args(AttemptStatus)),
     tuple[int, ...]: st.lists(st.integers()),
     tuple[str, ...]: st.lists(TEXT),
+    tuple[Note, ...]: st.lists(st.builds(Note, time=NUMBER, text=TEXT)),
     tuple[Score, ...]: st.lists(
         st.builds(
             Score, TEXT, TEXT, TEXT, st.booleans(), NUMBER, st.integers(), st.integers(), TEXT

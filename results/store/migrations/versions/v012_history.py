@@ -195,7 +195,8 @@ OF_RUN = """r.run_id, r.status, r.started, r."group" AS group_name, r.method, r.
 
 V_RUNS = f"""CREATE VIEW v_runs AS SELECT r.attempt, {OF_RUN}, r.wall_seconds, r.validation_loss,
     r.trainable_parameters, r.total_parameters, r.adapter_bytes, r.peak_memory_bytes,
-    r.train_tokens_per_second, r.trained_rows, r.folder, r.forgotten, d.reason, d.seconds, d.spec, d.environment
+    r.train_tokens_per_second, r.trained_rows, r.folder, r.forgotten,
+    d.reason, d.seconds, d.spec, d.environment
     FROM runs r LEFT JOIN documents d ON d.attempt = r.attempt"""
 
 V_SCORES = f"""CREATE VIEW v_scores AS SELECT s.attempt, {OF_RUN}, s.benchmark, s.metric,
