@@ -142,12 +142,18 @@ def test_runs_of_before_are_of_the_kinds_that_new_runs_are_of(
     assert store.kinds() == [runs[0].kind, runs[1].kind]
 
 
-@pytest.mark.parametrize("released", version.missing("002", "harness.db"))
+@pytest.mark.parametrize("released", version.missing("001", "harness.db"))
 def test_a_store_of_every_schema_keeps_its_runs(
     place: str, empty: Engine, make: Make, tmp_path: Path, released: str
 ) -> None:
     spec = {"backbone": {"name": "tiny", "revision": "ab"}, "train": {"lr": 0.0002}}
-    run = make(spec=spec, correct={"gsm8k": 50, "aqua": 70}, conditions={"recipe": {"lr": 0.0002}})
+    run = make(
+        spec=spec,
+        recipe="",
+        provenance={},
+        correct={"gsm8k": 50, "aqua": 70},
+        conditions={"recipe": {"lr": 0.0002}},
+    )
     after = [one for one in version.missing(None, "harness.db") if one > released]
     with empty.begin() as connection:
         folder = before(f"v{after[0]}", tmp_path) if after else version.MIGRATIONS
