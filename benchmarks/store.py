@@ -55,7 +55,8 @@ MEASURED = """
 import contextlib, io, json, sys, time
 from harness.cli import main
 import harness.commands.one_run.show, sqlalchemy.dialects.sqlite
-import harness.commands.compare, harness.commands.history, harness.cli.history, harness.commands.table
+import harness.commands.compare, harness.commands.history, harness.commands.table
+import harness.cli.history
 
 wall, cpu, told = time.perf_counter(), time.process_time(), io.StringIO()
 with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
