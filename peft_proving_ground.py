@@ -5,12 +5,16 @@ so.
 """
 
 import runpy
+import signal
 import sys
 from pathlib import Path
 
 
 def main() -> None:
     """Run the command line, unless Python finds another `harness` than the one beside this file."""
+    # Ctrl-C in the imports of the command line would leave their traceback.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     packages = runpy.run_path(str(Path(__file__).with_name("harness") / "packages.py"))
     if found := packages["stranger"]():
         print(f"error: {found}", file=sys.stderr)

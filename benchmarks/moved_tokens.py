@@ -55,8 +55,9 @@ def report() -> None:
 
 def in_rounds(model: Any, prompts: Written, plan: BatchPlan) -> Written:
     """Decode by `generate` in batches."""
-    found = generate(model, prompts, plan, paper.protocol, 0, lambda done, of: None)
-    return [answer.tokens for answer in found]
+    answers = [Answer(prompt, paper.protocol.max_new_tokens) for prompt in prompts]
+    list(generate(model, answers, plan, paper.protocol, 0))
+    return [answer.tokens for answer in answers]
 
 
 def by_slots(model: Any, prompts: Written) -> Written:

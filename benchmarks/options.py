@@ -87,19 +87,24 @@ def _texts(model: Any, answers: Sequence[Answer]) -> Work:
         for answer in answers
         for option in answer.options.values()
     ]
-    return lambda: likelihoods(model, texts, PAD, TOKENS, _ignore)
+    return lambda: list(likelihoods(model, texts, PAD, TOKENS))
 
 
 def _branches(model: Any, answers: Sequence[Answer]) -> Work:
-    return lambda: branches.read_and_score(model, answers, PAD, _ignore)
+    def work() -> None:
+        fresh = [Answer(one.prompt, one.limit, one.options) for one in answers]
+        list(branches.read_and_score(model, fresh, PAD))
+
+    return work
 
 
 def _apart(model: Any, answers: Sequence[Answer]) -> Work:
     protocol = paper.protocol.model_copy(update={"max_new_tokens": LIMIT})
-    prompts, texts = [answer.prompt for answer in answers], _texts(model, answers)
+    texts = _texts(model, answers)
 
     def work() -> None:
-        generate(model, prompts, BatchPlan(), protocol, PAD, _ignore)
+        fresh = [Answer(one.prompt, LIMIT) for one in answers]
+        list(generate(model, fresh, BatchPlan(), protocol, PAD))
         texts()
 
     return work
@@ -112,7 +117,3 @@ def _together(model: Any, answers: Sequence[Answer]) -> Work:
         list(slots.decode(model, [fresh], BatchPlan().batch_size, PAD, score))
 
     return work
-
-
-def _ignore(done: int, of: int) -> None:
-    """Tell nobody."""

@@ -1,11 +1,17 @@
 """Mistakes of the user: one message, no traceback, exit code 2."""
 
 import errno
+import re
 
 from results.errors import ResultsError, unknown
+from results.texts import shortened
 from tasks.data.files import DataError
 
 __all__ = ["UserError", "message", "unknown"]
+
+
+MOST_OF_NAME = 300
+"""Characters of the name of a file."""
 
 
 class UserError(Exception):
@@ -13,6 +19,11 @@ class UserError(Exception):
 
 
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+NO_FILE = (
+    *(errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST),
+    *(errno.ENXIO, errno.EPERM),
+)
+"""What is named is not the file or folder that it should be."""
 
 
 def message(error: Exception) -> str | None:
@@ -31,4 +42,9 @@ def message(error: Exception) -> str | None:
             "  What finished is stored. Make room or name another place (--runs, --store); then "
             "the same\n  command goes on where it was."
         )
+    if isinstance(error, re.error):
+        pattern = shortened(str(error.pattern), MOST_OF_NAME)
+        return f"The regular expression {pattern!r} does not compile: {error.msg}."
+    if isinstance(error, OSError) and error.errno in NO_FILE:
+        return f"{shortened(str(error.filename), MOST_OF_NAME)}: {error.strerror}."
     return None

@@ -45,6 +45,7 @@ they give the printed percentages (0.396, 0.390, 0.437), while the text says 32 
 1.16); `small` (r_0 = 8, target 4).
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -63,6 +64,9 @@ from methods.tuners.layers import fits_rank, targeted
 
 PLACEHOLDER = 10**9
 """Stands for the number of steps until a training says it."""
+
+SCORED = ("ipt", "exp_avg_ipt", "exp_avg_unc")
+"""|w dL/dw|, I and U, as PEFT's rank allocator calls them: numbers by the name of the weight."""
 
 
 class AdaLoRAModel(AdaLoraModel):
@@ -107,6 +111,19 @@ class Pruning(StepHooks):
         with excepted():
             self.tuner.update_and_allocate(step)
         self.pattern, self.config.rank_pattern = self.config.rank_pattern, None
+
+    def state(self) -> dict[str, Any]:
+        """Return the pattern of ranks, and what the scores are made of."""
+        kept = {name: getattr(self.tuner.rankallocator, name) for name in SCORED}
+        return {"pattern": self.pattern, **kept}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on pruning."""
+        self.pattern = state["pattern"]
+        device = next(self.model.parameters()).device
+        for name in SCORED:
+            kept = {weight: number.to(device) for weight, number in state[name].items()}
+            setattr(self.tuner.rankallocator, name, kept)
 
     def record(self) -> dict[str, Any]:
         """Return the rank of each layer."""

@@ -1,11 +1,37 @@
 """Mistakes of the user, and how an unknown name is reported."""
 
+import stat
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class ResultsError(Exception):
     """A mistake of the user; its message is the whole answer, without a traceback."""
+
+
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def stands_in(path: Path) -> str | None:
+    """Say what stands in the place of a file, such as "a FIFO"; None for a file, or for nothing.
+
+    To open a FIFO would never return.
+
+    Raises:
+        OSError: The place cannot be looked at: the name is too long, or a folder is closed to you.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return "a link to nothing" if path.is_symlink() else None
+    return KINDS.get(stat.S_IFMT(mode))
 
 
 SYNONYMS = {

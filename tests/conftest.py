@@ -1,6 +1,9 @@
 """Fixtures of the whole suite."""
 
+import contextlib
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -93,6 +96,41 @@ def harness(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return Done(arguments, int(ended.value.code or 0), printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def at_once() -> Iterator[None]:
+    """End a test that waits for ever, as whoever opens a FIFO does."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError("nothing came for two minutes")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(120)
+    yield
+    signal.alarm(0)
+
+
+@pytest.fixture
+def hostile() -> Callable[[str, Path], None]:
+    """Put something in the place of a file: a folder, FIFO, socket, or a link to nothing."""
+
+    def socket_at(path: Path) -> None:
+        with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+            made.bind(path.name)  # the whole path may be too long for a socket
+
+    makers: dict[str, Callable[[Path], object]] = {
+        "folder": Path.mkdir,
+        "FIFO": os.mkfifo,
+        "socket": socket_at,
+        "link to nothing": lambda path: path.symlink_to("nothing"),
+    }
+
+    def put(what: str, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        makers[what](path)
+
+    return put
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ from harness.planning.parse import parse_method
 from harness.spec.planned import Need
 from harness.spec.recipe import VALIDATION_ROWS, BatchPlan, Recipe
 from harness.spec.spec import MethodSpec
-from harness.worker.decoding.decode import generate
+from harness.worker.decoding.decode import Answer, generate
 from harness.worker.encode import Example
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device
@@ -148,7 +148,8 @@ def _generate(model: Any, sizes: Sizes, journal: Journal) -> int:
     protocol = protocols.load("paper").model_copy(update={"max_new_tokens": sizes.new})
     plan = BatchPlan(batch_size=sizes.prompts, round_tokens=sizes.new)
     with journal.phase("generate"):
-        answers = generate(model, prompts, plan, protocol, 0, lambda done, of: None)
+        answers = [Answer(prompt, sizes.new) for prompt in prompts]
+        list(generate(model, answers, plan, protocol, 0))
     return sum(len(answer.tokens) for answer in answers)
 
 

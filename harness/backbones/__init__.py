@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from harness.backbones.content import content_hash
+from harness.backbones.content import blob_hash, content_hash, named_by_content
 from harness.errors import UserError
 from harness.spec.planned import Located
 from harness.spec.spec import Backbone
@@ -73,16 +73,21 @@ def told_apart(places: Sequence[Located]) -> list[Located]:
 
 
 def fetch(located: Located) -> Path:
-    """Return the folder of a backbone, downloading a hub repository where it is not cached."""
+    """Return the folder of a backbone, downloading a hub repository where it is not cached.
+
+    Raises:
+        UserError: Its files are not what they were when the run was planned.
+    """
     folder = Path(located.place)
     if folder.is_dir():
+        _require_planned(folder, located.backbone.revision)
         return folder
     if folder.is_absolute():
         raise UserError(f"{folder}: the backbone's folder is gone; it was there when planning.")
     from huggingface_hub import snapshot_download  # noqa: PLC0415 (start-up time)
 
     revision = located.backbone.revision
-    return Path(
+    snapshot = Path(
         snapshot_download(
             located.place,
             revision=revision,
@@ -90,11 +95,43 @@ def fetch(located: Located) -> Path:
             ignore_patterns=["*/*"],
         )
     )
+    _require_whole(snapshot)
+    return snapshot
+
+
+def _require_planned(folder: Path, planned: str) -> None:
+    """Refuse a folder whose content is not that of the plan."""
+    found = _content(folder)
+    if found != planned:
+        raise UserError(
+            f"{folder}: the backbone is not what it was when the run was planned: its hash is "
+            f"{found}, that of the run is {planned}. Put its files back, or rerun the command to "
+            "plan with it as it is."
+        )
+
+
+def _require_whole(snapshot: Path) -> None:
+    """Refuse a snapshot of the hub with a file that is not the one that was downloaded.
+
+    A cache without links, as on file systems that have none, does not say what a file was.
+    """
+    for path in _files(snapshot):
+        named = path.resolve().name
+        if named_by_content(path) and (found := blob_hash(path)) != named:
+            raise UserError(
+                f"{path}: not what was downloaded: its hash is {found}, the hub's is {named}. "
+                "Remove it and run the command again, which downloads it."
+            )
 
 
 def _content(folder: Path) -> str:
-    _require({path.name for path in folder.iterdir()}, str(folder))
-    return content_hash(folder, sorted({path for files in FILES for path in folder.glob(files)}))
+    _require({path.name for path in folder.iterdir() if path.is_file()}, str(folder))
+    return content_hash(folder, _files(folder))
+
+
+def _files(folder: Path) -> list[Path]:
+    found = {path for files in FILES for path in folder.glob(files) if path.is_file()}
+    return sorted(found)
 
 
 def _on_the_hub(repository: str, revision: str) -> Backbone:

@@ -1,51 +1,80 @@
-"""The hash of a backbone's folder: its weights, configuration and tokenizer."""
+"""What a backbone's files hold: the hash of a folder, and whether a file of the hub is whole."""
 
-import contextlib
-import os
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha1, sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
-LARGE = 1 << 28
-"""Bytes from which on a folder's hash is kept on disk: each byte is read for it."""
+from results.kept import Shelf, kept, stamp
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+GIT, LFS = 40, 64
+"""Hex digits of the hashes by which the hub's cache names files: git's SHA-1, and SHA-256."""
+
+HASHES = Shelf("backbones", (Path(__file__),))
 
 
 def content_hash(folder: Path, paths: Sequence[Path]) -> str:
     """Hash files of a folder by name, size and content.
 
-    The hash of a large folder is read from the disk if its files have the sizes and time stamps
-    that they had when it was taken.
+    The hash is kept on disk, and taken again when a file was changed.
     """
-    facts = {path.name: path.stat() for path in paths}
-    stamps = [(name, fact.st_size, fact.st_mtime_ns) for name, fact in facts.items()]
-    if sum(size for _, size, _ in stamps) < LARGE:
-        return _taken(paths)
-    key = sha256(f"{folder.resolve()} {stamps}".encode()).hexdigest()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kept = cache / "peft-proving-ground" / "backbones" / key
-    if kept.exists():
-        return kept.read_text()
-    taken = _taken(paths)
-    # The file only spares time.
-    with contextlib.suppress(OSError):
-        _write(kept, taken)
-    return taken
 
-
-def _taken(paths: Sequence[Path]) -> str:
-    total = sha256()
-    for path in paths:
-        total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        with path.open("rb") as file:
-            while part := file.read(1 << 24):
+    def taken() -> str:
+        total = sha256()
+        for path in paths:
+            total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            for part in _parts(path):
                 total.update(part)
-    return f"sha256:{total.hexdigest()[:32]}"
+        return f"sha256:{total.hexdigest()[:32]}"
+
+    return _kept(str(folder.resolve()), paths, taken)
 
 
-def _write(kept: Path, text: str) -> None:
-    """Write a file that other processes see whole or not at all."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=kept.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(kept)
+def named_by_content(path: Path) -> bool:
+    """Whether a file is a link to one of the hub's cache, which is named after what it holds."""
+    return path.is_symlink() and len(path.resolve().name) in (GIT, LFS)
+
+
+def blob_hash(path: Path) -> str:
+    """Hash a file of the hub's cache by what the cache names it after, if it is still that.
+
+    A large file is named by its SHA-256, another one by git's hash of it; mirrors of the hub give
+    its plain SHA-1 too.
+
+    Args:
+        path: A link to the file in the cache.
+
+    Returns:
+        The name that the file has if it is whole; else that which its content would have.
+    """
+    blob = path.resolve()
+    if len(blob.name) == LFS:
+        return _kept("sha256", [blob], lambda: _digest(blob, sha256()))
+    header = f"blob {blob.stat().st_size}\0".encode()
+    plain = _digest(blob, sha1(usedforsecurity=False))
+    git = _digest(blob, sha1(header, usedforsecurity=False))
+    return plain if plain == blob.name else git
+
+
+def _digest(path: Path, total: "_Hash") -> str:
+    for part in _parts(path):
+        total.update(part)
+    return total.hexdigest()
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while part := file.read(1 << 24):
+            yield part
+
+
+def _kept(of: str, paths: Sequence[Path], take: Callable[[], str]) -> str:
+    """Take a hash of files once, until one of them changes."""
+    stamps = [stamp(path) for path in paths]
+    if None in stamps:
+        return take()
+    found: str = kept([of, stamps], take, HASHES)
+    return found

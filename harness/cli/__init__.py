@@ -1,13 +1,26 @@
 """The command line: each command parses, delegates and prints."""
 
 import os
+import signal
 import sys
 from typing import Annotated
 
 import typer
 
-from harness.cli import audit, catalogue, history, items, leaderboard, new, publish, reports, runs
+from harness.cli import (
+    archive,
+    audit,
+    catalogue,
+    history,
+    items,
+    leaderboard,
+    new,
+    publish,
+    reports,
+    runs,
+)
 from harness.packages import stranger
+from harness.printed import say
 
 # Nothing heavy is imported at the top of these files: `harness --help` has to answer at once.
 
@@ -21,17 +34,18 @@ COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(history.history, history.diff, history.tag, history.note),
     *(runs.show, items.items, items.rerun, publish.card, publish.push),
-    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex),
+    *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )
 for command in COMMANDS:
     app.command()(command)
+app.command("import")(archive.import_)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         from harness.worker.machine.version import described
 
-        typer.echo(described())
+        say(described())
         raise typer.Exit
 
 
@@ -55,11 +69,13 @@ app.add_typer(leaderboard.app, name="leaderboard", no_args_is_help=True)
 
 def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     if found := stranger():
-        typer.echo(f"error: {found}", err=True)
+        say(f"error: {found}", err=True)
         sys.exit(2)
     try:
         app()
@@ -71,5 +87,5 @@ def main() -> None:
         text = message(error)
         if text is None:
             raise
-        typer.echo(f"error: {text}", err=True)
+        say(f"error: {text}", err=True)
         sys.exit(2)

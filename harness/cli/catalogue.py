@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 TaskNames = Annotated[str, typer.Argument(help="Groups and benchmarks.")]
 
@@ -61,10 +62,10 @@ def doctor(method: str, as_json: options.AsJson = False) -> None:
     findings: list[Finding] = []
     for finding in examine(method):
         if not as_json:
-            typer.echo(written(finding, findings))
+            say(written(finding, findings))
         findings.append(finding)
     if as_json:
-        typer.echo(to_json(findings))
+        say(to_json(findings))
     raise typer.Exit(1 if any(finding.fault for finding in findings) else 0)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 
 def items(
@@ -44,13 +45,13 @@ def items(
     first = (page - 1) * size
     part = found.items[first : first + size]
     for note in found.notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if as_json:
-        typer.echo(report.json(part, indent=2))
+        say(report.json(part, indent=2))
     elif jsonl or csv:
-        typer.echo(report.json_lines(part) if jsonl else report.comma_separated(part))
+        say(report.json_lines(part) if jsonl else report.comma_separated(part))
     else:
-        typer.echo(report.pages(found.items, first, size))
+        say(report.pages(found.items, first, size))
 
 
 def rerun(

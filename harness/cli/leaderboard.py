@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 app = typer.Typer(help="Pages over the store: served, or as files.")
 
@@ -28,12 +29,13 @@ def serve(
 ) -> None:
     """Serve pages over the store at http://127.0.0.1:8000."""
     from harness.commands import leaderboard
+    from results.store import database
 
     listening = leaderboard.listen(host, port)
     address, warning = leaderboard.greeting(host, port)
-    typer.echo(f"Pages over {store}: {address} (Ctrl-C ends)")
+    say(f"Pages over {database.name(store)}: {address} (Ctrl-C ends)")
     if warning:
-        typer.echo(warning, err=True)
+        say(warning, err=True)
     made_of = leaderboard.source(store, private=private, root=root)
     leaderboard.serve(made_of, listening, [host, *(name or [])])
 
@@ -48,6 +50,6 @@ def build(
     from harness.commands import leaderboard
 
     written, left_out = leaderboard.build(store, out, private=private)
-    typer.echo(written)
+    say(written)
     for line in left_out:
-        typer.echo(line, err=True)
+        say(line, err=True)

@@ -25,6 +25,7 @@ from harness.commands import table as stored
 from harness.commands.started import Share, started
 from harness.planning.request import Request
 from harness.plugins.titles import titles
+from harness.scheduling.slots import take
 from harness.spec.spec import Products, Quantization
 from results.analysis.table import Table
 from results.record import Run
@@ -104,6 +105,8 @@ def grid(
     runs: str | Path = "runs",
     slots: int | None = None,
     per_gpu: int = 1,
+    gpus: str | None = None,
+    stall: float | None = None,
     executor: str = "local",
 ) -> Grid:
     """Fine-tune and evaluate every method on every backbone and seed, as `harness run` does.
@@ -127,6 +130,8 @@ def grid(
         runs: Folder of the run folders.
         slots: Runs at a time: GPUs, or shares of the cores.
         per_gpu: Runs at a time on one GPU.
+        gpus: Only these, as CUDA_VISIBLE_DEVICES names them; this process sees no others then.
+        stall: Ends a run that tells nothing new for so many seconds.
         executor: Where runs run: local, or a plugin.
 
     Raises:
@@ -147,8 +152,10 @@ def grid(
         quantize=quantize,
         float32_matmul=float32_matmul,
     )
-    share = Share(slots, per_gpu)
-    with started(request, executor, share) as opened:
+    if gpus is not None:
+        take(gpus)
+    share = Share(slots, per_gpu, stall)
+    with started(executor, share) as opened:
         done = command.carry_out(request, str(store), Path(runs), opened, share)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 

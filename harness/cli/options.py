@@ -1,17 +1,23 @@
 """Options and output that several commands share."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from harness.printed import say
+
 StorePlace = Annotated[
     str,
     typer.Option("--store", envvar="HARNESS_STORE", help="Database: a file or a SQLAlchemy URL."),
 ]
 RunsRoot = Annotated[
-    Path, typer.Option("--runs", envvar="HARNESS_RUNS", help="Folder of the run folders.")
+    Path,
+    typer.Option(
+        "--runs", envvar="HARNESS_RUNS", file_okay=False, help="Folder of the run folders."
+    ),
 ]
 DataFolder = Annotated[
     Path | None,
@@ -76,8 +82,23 @@ def show(report: Any, as_json: bool) -> None:
     """Print a report as text or JSON, and end with 1 if something is wrong."""
     from results.reports.to_json import to_json
 
-    typer.echo(to_json(report.value) if as_json else report.text)
+    say(to_json(report.value) if as_json else report.text)
     for note in report.notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if not report.sound:
         raise typer.Exit(1)
+
+
+def seconds(text: str) -> float:
+    """Read a time with its unit.
+
+    >>> seconds("90s"), seconds("30m"), seconds("1.5h")
+    (90.0, 1800.0, 5400.0)
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
+    if not found or not float(found[1]):
+        raise typer.BadParameter(f"{text!r} is no time such as 90s, 30m or 2h.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]

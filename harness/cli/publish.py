@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 
 def card(run: options.RunName, store: options.StorePlace = "harness.db") -> None:
     """Print the model card of a run's adapter."""
     from harness.commands.one_run import card as command
 
-    typer.echo(command.card(store, run), nl=False)
+    say(command.card(store, run), nl=False)
 
 
 def push(
@@ -25,4 +26,4 @@ def push(
     """Upload a run's adapter with its card to a new repository of the Hugging Face hub."""
     from harness.commands.one_run import card as command
 
-    typer.echo(command.push(store, run, repository, public=public))
+    say(command.push(store, run, repository, public=public))

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from harness.cli import options
+from harness.printed import say
 
 seeds_app = typer.Typer(help="How many seeds a comparison needs.")
 Width = Literal["column", "page"]
@@ -103,7 +104,7 @@ def table(
         choose=choose,
         testing=testing.asked(test, correction, against, one_sided, margin),
     )
-    typer.echo(text)
+    say(text)
 
 
 def compare(

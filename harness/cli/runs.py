@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import options
+from harness.cli import grid_file, options
+from harness.printed import say
 
 
 class Quantize(Enum):
@@ -34,6 +35,7 @@ class Checkpointing(Enum):
 
 
 def run(
+    context: typer.Context,
     methods: Annotated[
         str, typer.Option(help=r'Such as "dypam,lora\[r=64,train.lr=2e-4|1e-3]", or "all".')
     ],
@@ -69,6 +71,19 @@ def run(
     per_gpu: Annotated[
         int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
     ] = 1,
+    gpus: Annotated[
+        str | None,
+        typer.Option(help="Only these, as CUDA_VISIBLE_DEVICES names them: 0,1 or UUIDs."),
+    ] = None,
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            parser=options.seconds,
+            metavar="TIME",
+            help="End a run that tells nothing new for so long, such as 30m or 2h. Without it, "
+            "none: a first run may compile or download for hours.",
+        ),
+    ] = None,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
     quantize: Annotated[
         Quantize | None,
@@ -91,25 +106,43 @@ def run(
             "`auto`, the default, is on where a run fits on the GPU only so."
         ),
     ] = None,
+    checkpoint_minutes: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Minutes between two checkpoints of a training, from which it goes on after it "
+            "was cut; 0 for one after each step.",
+        ),
+    ] = 10,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the runs, and the memory that each needs.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only list the runs: which are done, and what the others take.",
+        ),
     ] = False,
+    grid: grid_file.GridFile = None,
 ) -> None:
     """Fine-tune and evaluate every method on every backbone and seed, then print the table.
 
     Runs that are in the store already are not run again. No GPU has run them yet: that path is
     checked by reading, and by bfloat16 on a CPU only.
     """
-    from harness.commands.started import Share, started
-    from harness.imports import many
-    from harness.planning.request import Request
+    from harness.commands.leaving import Leaving
 
+    leaving = context.with_resource(Leaving())
+
+    from harness.commands.started import Share, started
+    from harness.planning.request import Request
+    from harness.scheduling.slots import take
+
+    origin, assigned = grid_file.taken(context, settings or [])
     request = Request(
         methods=methods,
         tasks=tasks,
         backbones=backbones,
         seeds=seeds,
-        settings=[*(settings or []), *_checkpointing(checkpointing)],
+        settings=[*assigned, *_checkpointing(checkpointing)],
         limit=limit,
         train_limit=train_limit,
         data=data,
@@ -117,15 +150,21 @@ def run(
         train_data=train_data,
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
+        checkpoint_minutes=checkpoint_minutes,
+        origin=origin,
     )
-    share = Share(slots, per_gpu)
-    with nullcontext() if dry_run else started(request, executor, share) as opened:
-        with many():
-            from harness.commands import run as command
+    if gpus is not None:
+        take(gpus)
+    share = Share(slots, per_gpu, stall)
+    with nullcontext() if dry_run else started(executor, share, leaving) as opened:
         if opened is None:
-            typer.echo(command.preview(request, store, executor, share))
+            from harness.commands.preview import preview
+
+            say(preview(request, store, root, executor, share))
         else:
-            raise typer.Exit(command.run(request, store, root, opened, share))
+            from harness.commands import run as command
+
+            raise typer.Exit(command.run(request, store, root, opened, share, leaving))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:
@@ -150,7 +189,7 @@ def rescore(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rescore stored generations with the current extractors and metrics."""
-    from harness.commands.store import rescore as command
+    from harness.commands.rescore import rescore as command
 
     options.show(command(store, root), as_json=False)
 
@@ -159,6 +198,6 @@ def reindex(
     store: options.StorePlace = "harness.db", root: options.RunsRoot = Path("runs")
 ) -> None:
     """Rebuild the store from the run folders."""
-    from harness.commands.store import reindex as command
+    from harness.commands.reindex import reindex as command
 
     options.show(command(store, root), as_json=False)

@@ -70,10 +70,12 @@ def examine(wanted: str) -> Iterator[Finding]:
 
 def _examine(name: str, method: "Method") -> Iterator[Finding]:
     from harness.worker.decoding.conformance import slots_change_no_token  # noqa: PLC0415
+    from harness.worker.training.conformance import resumes_where_it_was_cut  # noqa: PLC0415
     from methods.conformance.checks import checks_of  # noqa: PLC0415 (start-up time)
     from methods.conformance.quantized import QUANTIZED_CHECKS  # noqa: PLC0415
 
-    for check in (*checks_of(method), slots_change_no_token):
+    resumed = (resumes_where_it_was_cut,) if method.trains else ()
+    for check in (*checks_of(method), slots_change_no_token, *resumed):
         yield _find(name, check, method, tiny)
     if method.quantized and find_spec("bitsandbytes") is None:
         formats = " and ".join(method.quantized)

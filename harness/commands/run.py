@@ -1,22 +1,21 @@
-"""`harness run`: run what is asked for and print the table, or only list it."""
+"""`harness run`: run what is asked for and print the table."""
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from harness import plugins
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.commands.started import Opened, Share
 from harness.commands.stored import marked
 from harness.commands.table import compared
 from harness.planning.faults import Faults
-from harness.planning.footprint.cards import Card, visible_cards
+from harness.planning.footprint.cards import visible_cards
 from harness.planning.parse import left_out
-from harness.planning.plan import plan
+from harness.planning.plan import Draft, draft
 from harness.planning.request import Request
+from harness.printed import say
 from harness.scheduling import progress, schedule
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
@@ -25,10 +24,8 @@ from results.analysis.testing.evidence import Lookup
 from results.analysis.testing.tests import Testing
 from results.record import Run
 from results.reports import formats
-from results.reports.costs import size
-from results.store import Reader, Store
-
-INTERRUPTED = 130
+from results.runfolder.folder import RunFolder
+from results.store import Reader, Store, database
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,23 @@ class Done:
         return compared(found)
 
 
-def run(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> int:
-    """Run what a request asks for and print the table; return the exit status."""
-    try:
-        done = carry_out(request, store_place, root, opened, share)
-    except KeyboardInterrupt:
-        print("Interrupted. What finished is stored; the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
-    texts = (formats.render(done.tables, "markdown"), _summed_up(done.summary, store_place))
-    print("\n".join(filter(None, texts)))
+def run(
+    request: Request,
+    store_place: str,
+    root: Path,
+    opened: Opened,
+    share: Share,
+    leaving: Leaving,
+) -> int:
+    """Run what a request asks for, print the table unless that is left; return the exit status."""
+    done = carry_out(request, store_place, root, opened, share)
+    if leaving.status:
+        leaving.leave()
+    texts = (
+        formats.render(done.tables, "markdown"),
+        _summed_up(done.summary, database.name(store_place)),
+    )
+    say("\n".join(filter(None, texts)))
     return 1 if done.summary.failed or done.summary.diverged else 0
 
 
@@ -114,62 +119,40 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
     Raises:
         UserError: With all faults of the request.
     """
+    root = root.resolve()
     with progress.waiting("planning", progress.console()):
-        cards = visible_cards(share.per_gpu)
-        executor, planned = _planned(request, opened, cards or None)
-    for note in [*_adjustments(planned), *left_out(request), *share.cut(len(visible_gpus()))]:
-        print(f"note: {note.rstrip('.')}.", file=sys.stderr)
+        found = _draft(request, opened)
+        ended = _ended(found.runs, store_place, root)
+        left = len(ended) < len(found.runs)
+        gpus = len(visible_gpus()) if left else 0
+        cards = visible_cards(share.per_gpu) if left else []
+        planned = found.fitted(cards, ended) if cards else found.runs
+    for note in [*_adjustments(planned), *left_out(request), *share.cut(gpus)]:
+        say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
-    summary = schedule.run(planned, store, root.resolve(), executor)
+    summary = schedule.run(planned, store, root, opened.executor if left else None)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 
 
-def preview(request: Request, store_place: str, executor: str, share: Share) -> str:
-    """List the runs that a request asks for, which of them are stored, and what each needs.
-
-    Raises:
-        UserError: With all faults of the request, or with the runs that fit on no GPU.
-    """
-    cards = visible_cards(share.per_gpu)
-    _, planned = _planned(request, lambda: plugins.executor(executor), cards)
-    known = _stored(store_place) if _exists(store_place) else {}
-    lines = [
-        f"{run.spec.run_id}  {run.name}{_need(run, cards)}{known.get(run.spec.run_id, '')}"
-        for run in planned
-    ]
-    left = sum(run.spec.run_id not in known for run in planned)
-    marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
-    return "\n".join([*lines, f"{counted(len(planned), 'run', 'runs')}, {left} to do.", *marks])
-
-
-def _need(run: PlannedRun, cards: Sequence[Card]) -> str:
-    """Say how much memory a run is expected to take, and on which GPUs it does not fit."""
-    if run.need is None:
-        return ""
-    peak = run.need.peak
-    how = ", with checkpointing" if run.checkpoints else ""
-    small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(peak)]
-    misfit = f", not on {', '.join(small)}" if small else ""
-    return f"  {size(peak)}{how}{misfit}"
-
-
-def _planned(
-    request: Request, find: Callable[[], Any], cards: Sequence[Card] | None
-) -> tuple[Any, list[PlannedRun]]:
-    """Find the executor, or what builds it, and plan the runs."""
+def _draft(request: Request, opened: Opened) -> Draft:
+    """Plan the runs, and find what builds the executor; tell the faults of both."""
     faults = Faults()
-    executor = faults.of(find)
-    planned = faults.of(lambda: plan(request, cards)) or []
+    faults.of(lambda: opened.make)
+    found = faults.of(lambda: draft(request, opened.warm))
     faults.raise_if_any()
-    return executor, planned
+    assert found
+    return found
 
 
-def _stored(store_place: str) -> dict[str, str]:
-    """Say of each run that needs not be run again why."""
-    store = Reader(store_place)
-    finished = dict.fromkeys(store.finished_ids(), "  (stored)")
-    return dict.fromkeys(store.diverged_ids(), "  (diverged)") | finished
+def _ended(planned: Sequence[PlannedRun], store_place: str, root: Path) -> set[str]:
+    """List the runs that are not run again, since they are stored or whole in their folder."""
+    stored = set[str]()
+    if "://" in store_place or Path(store_place).exists():
+        store = Reader(store_place)
+        stored = store.finished_ids() | store.diverged_ids()
+    ids = {run.spec.run_id for run in planned}
+    return {one for one in ids if one in stored or RunFolder(root / one).ended}
 
 
 def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
@@ -178,8 +161,8 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _summed_up(summary: schedule.Summary, store_place: str) -> str:
-    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store_place}."]
+def _summed_up(summary: schedule.Summary, store: str) -> str:
+    lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store}."]
     if summary.stored:
         lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
     if summary.cancelled:
@@ -192,7 +175,3 @@ def _summed_up(summary: schedule.Summary, store_place: str) -> str:
     ]
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]
     return "\n".join(lines)
-
-
-def _exists(store_place: str) -> bool:
-    return "://" in store_place or Path(store_place).exists()

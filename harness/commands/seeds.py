@@ -8,6 +8,7 @@ from results.analysis import planning as analysis
 from results.analysis.runs.selection import split_names
 from results.analysis.testing.tests import DEFAULT
 from results.reports import planning as report
+from results.store import database
 
 
 def plan(store_place: str, tasks: str | None, delta: float, methods: str) -> Report:
@@ -21,5 +22,6 @@ def plan(store_place: str, tasks: str | None, delta: float, methods: str) -> Rep
     found = runs(store_place, tasks)
     plans = analysis.plan(found, names, delta, in_store(DEFAULT, store_place))
     if not plans:
-        raise UserError(f"No trained method has finished runs in {store_place}.")
+        name = database.name(store_place)
+        raise UserError(f"No trained method has finished runs in {name}.")
     return Report(report.markdown(plans), plans)

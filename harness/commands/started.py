@@ -1,21 +1,18 @@
-"""The executor of a command, whose first worker imports while the command does, and plans."""
+"""The executor of a command: built when something is to be run, closed with the command."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
+from typing import Any
 
 from harness import plugins
+from harness.commands.leaving import Leaving
 from harness.commands.report import counted
 from harness.errors import UserError
-from harness.planning.faults import Faults
-from harness.planning.parse import parse
-from harness.planning.request import Request
 from harness.scheduling.executors.contract import Executor
+from harness.scheduling.hangs import WithoutHangs
 from harness.scheduling.slots import local_slots, visible_gpus
-
-Opened = Callable[[], Executor]
-"""Gives the executor; raises `UserError` where there is none of its name."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +22,12 @@ class Share:
     Attributes:
         slots: Runs at a time, at most; by the GPUs or cores if None.
         per_gpu: Runs at a time on one GPU.
+        stall: The seconds after which a run that has told nothing new is ended; never if None.
     """
 
     slots: int | None = None
     per_gpu: int = 1
+    stall: float | None = None
 
     def cut(self, gpus: int) -> list[str]:
         """Say so where fewer runs go at a time than were asked for."""
@@ -39,24 +38,50 @@ class Share:
         return [f"--slots {self.slots}: {most} at a time, with {there}; see --per-gpu"]
 
 
-@contextmanager
-def started(request: Request, executor: str, share: Share) -> Iterator[Opened]:
-    """Open an executor for the runs of a request; let it warm up if the request can be read.
+class Opened:
+    """The executor of a name, over a share of this machine."""
 
-    What is wrong is left to the plan, which tells all faults at once.
+    def __init__(
+        self, name: str, share: Share, stack: ExitStack, leaving: Leaving | None = None
+    ) -> None:
+        self._name, self._share, self._stack, self._leaving = name, share, stack, leaving
+
+    @cached_property
+    def make(self) -> Callable[..., Any]:
+        """What builds it.
+
+        Raises:
+            UserError: There is no executor of this name.
+        """
+        found: Callable[..., Any] = plugins.executor(self._name)
+        return found
+
+    @cached_property
+    def executor(self) -> Executor:
+        """The executor itself; raises as `make` does."""
+        share = self._share
+        slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
+        found: Executor = self._stack.enter_context(self.make(slots))
+        if share.stall:
+            found = self._stack.enter_context(WithoutHangs(found, share.stall))
+        if self._leaving:
+            self._leaving.executor = found
+        return found
+
+    def warm(self) -> None:
+        """Let it get ready, if there is one; a plan tells what is wrong."""
+        with suppress(UserError):
+            self.executor.warm()
+
+
+@contextmanager
+def started(executor: str, share: Share, leaving: Leaving | None = None) -> Iterator[Opened]:
+    """Give an executor that is closed when the block ends, if it was needed.
+
+    Args:
+        executor: Its name.
+        share: How much of this machine the runs take.
+        leaving: Ends the executor at a signal.
     """
     with ExitStack() as stack:
-
-        @cache
-        def opened() -> Executor:
-            make = plugins.executor(executor)
-            slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
-            found: Executor = stack.enter_context(make(slots))
-            return found
-
-        faults = Faults()
-        parse(request, faults)
-        if not faults.found:
-            with suppress(UserError):
-                opened().warm()
-        yield opened
+        yield Opened(executor, share, stack, leaving)

@@ -1,6 +1,5 @@
 """`harness table`: the comparison tables of the runs in the store."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -10,6 +9,7 @@ from harness.commands.stored import runs
 from harness.commands.testing import in_store
 from harness.errors import UserError, unknown
 from harness.plugins.titles import titles
+from harness.printed import say
 from results.analysis import extractors as extractor_analysis
 from results.analysis.runs.eras import pooled
 from results.analysis.table import Table, tables
@@ -19,6 +19,7 @@ from results.reports import extractors as extractor_report
 from results.reports import formats, layouts
 from results.reports.sheets.printing import Printing
 from results.reports.to_json import to_json
+from results.store import database
 
 CRITERIA = ("validation",)
 """By which one of a method's recipes can be chosen."""
@@ -87,7 +88,8 @@ def of_finished(
     found = _tables(store_place, tasks, layout, **choices)
     if not found:
         which = f"run of {tasks!r}" if tasks else "run"
-        raise UserError(f"No finished {which} in {store_place}. `harness history` lists all runs.")
+        name = database.name(store_place)
+        raise UserError(f"No finished {which} in {name}. `harness history` lists all runs.")
     if all(table.refusal for table in found):
         raise UserError("\n".join(dict.fromkeys(table.refusal for table in found)))
     return compared(found)
@@ -96,7 +98,7 @@ def of_finished(
 def compared(found: Sequence[Table]) -> list[Table]:
     """Leave out the tables that were refused, and say why."""
     for refusal in dict.fromkeys(table.refusal for table in found if table.refusal):
-        print(f"left out: {refusal}", file=sys.stderr)
+        say(f"left out: {refusal}", err=True)
     return [table for table in found if not table.refusal]
 
 
@@ -140,5 +142,6 @@ def _of_extractors(
         )
     effects = extractor_analysis.extractor_effects(runs(store_place, tasks))
     if not effects:
-        raise UserError(f"No finished run in {store_place} has answers that are extracted.")
+        store = database.name(store_place)
+        raise UserError(f"No finished run in {store} has answers that are extracted.")
     return to_json(effects) if name == "json" else extractor_report.markdown(effects)

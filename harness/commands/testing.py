@@ -9,9 +9,9 @@ from typing import Any
 from harness.commands.stored import without_path
 from harness.errors import UserError
 from results.analysis.testing.tests import Testing
+from results.kept import kept
 from results.statistics.multiplicity import Correction
 from results.store import Reader
-from results.store.kept import kept
 from tasks.metrics import parts
 
 

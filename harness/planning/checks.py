@@ -8,43 +8,45 @@ from pathlib import Path
 from harness import plugins
 from harness.backbones import INSTALL_BITSANDBYTES
 from harness.errors import UserError, unknown
-from harness.planning import prompts
+from harness.planning.facts import Facts
 from harness.planning.faults import Faults
-from harness.planning.footprint import parameters
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
 from harness.spec.planned import Located
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.spec.spec import MethodSpec, Quantization
-from methods.training import packing
 from tasks.data.sets import DataSet
 
 Adjustments = dict[tuple[str, str], tuple[str, ...]]
 """What PEFT adjusted, by label of the method and place of the backbone."""
 
 
-def check(resolved: Resolved, request: Request, faults: Faults) -> Adjustments:
+def check(resolved: Resolved, request: Request, facts: Facts, faults: Faults) -> Adjustments:
     """Check methods against backbones and engine, benchmarks against protocol, data against data.
 
     Returns:
         What PEFT adjusted to make the methods fit.
     """
     pairs = list(product(resolved.methods, resolved.places))
-    adjustments = dict(faults.each(lambda pair: _fit(*pair), pairs))
+    adjustments = dict(faults.each(lambda pair: _fit(*pair, facts), pairs))
     for tasks in resolved.tasks:
-        _check_tasks(tasks, resolved.places, request, faults)
+        _check_tasks(tasks, resolved.places, request, facts, faults)
     return adjustments
 
 
 def _check_tasks(
-    tasks: ResolvedTasks, places: Sequence[Located], request: Request, faults: Faults
+    tasks: ResolvedTasks,
+    places: Sequence[Located],
+    request: Request,
+    facts: Facts,
+    faults: Faults,
 ) -> None:
     """Check what is of one group: its recipes, benchmarks and data."""
     faults.each(_trains_with_engine, tasks.methods)
     packed = [method for method in tasks.methods if method.recipe.packed]
     faults.each(_packs, packed)
     if packed:
-        faults.each(_takes_packed_rows, places)
+        faults.each(lambda place: _takes_packed_rows(place, facts), places)
     if request.quantize:
         quantize = request.quantize
         faults.of(lambda: _can_quantize(quantize))
@@ -54,22 +56,28 @@ def _check_tasks(
         faults.each(lambda name: _has_extractor(name, extractor), tasks.tests)
         if tasks.settings.batches.merge:
             faults.each(lambda method: _can_be_merged(method, request.quantize), tasks.methods)
-        prompts.check(tasks.settings.protocol, tasks.train, places, request, faults)
+        protocol = tasks.settings.protocol
+        if protocol.shots and tasks.train:
+            train = tasks.train
+            faults.of(lambda: _has_examples(protocol.shots, train, request.train_limit))
+        if protocol.chat:
+            faults.each(lambda place: facts.takes_chat(place, protocol), places)
     if request.train_data and tasks.train:
         train, path = tasks.train, request.train_data
         faults.of(lambda: _trains_on_own(train, tasks.tests, path))
 
 
-def _fit(method: MethodSpec, place: Located) -> tuple[tuple[str, str], tuple[str, ...]]:
+def _fit(
+    method: MethodSpec, place: Located, facts: Facts
+) -> tuple[tuple[str, str], tuple[str, ...]]:
     """Put a method on a backbone without weights, which names what does not fit."""
-    count = parameters.count(method, place)
-    return (method.label, place.place), count.adjustments
+    return (method.label, place.place), facts.adjustments(method, place)
 
 
 def _trains_with_engine(method: ResolvedMethod) -> None:
     """Refuse a method that would be another one under DeepSpeed."""
     frozen = (method.spec.fields.get("dls") or {}).get("freeze", False)
-    same = plugins.method(method.spec.name).zero_safe and not frozen
+    same = method.facts.zero_safe and not frozen
     if method.recipe.engine == "deepspeed" and not same:
         raise UserError(
             f"{method.spec.label} changes parameters between steps or has the optimizer skip some, "
@@ -79,16 +87,16 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
 
 def _packs(method: ResolvedMethod) -> None:
     """Refuse a method that would train otherwise on rows in one sequence."""
-    if reason := plugins.method(method.spec.name).unpacked:
+    if reason := method.facts.unpacked:
         raise UserError(
             f"{method.spec.label} does not take train.packed=true: {reason}. Give it a recipe of "
             f"its own, as in {method.spec.name}[train.packed=false]."
         )
 
 
-def _takes_packed_rows(place: Located) -> None:
+def _takes_packed_rows(place: Located, facts: Facts) -> None:
     """Refuse a backbone whose layers do not start again at each row of a sequence."""
-    if reason := packing.refusal(parameters.config_of(place)):
+    if reason := facts.refuses_packed(place):
         raise UserError(f"{place.shown} does not take train.packed=true: {reason}.")
 
 
@@ -100,9 +108,9 @@ def _can_quantize(quantize: Quantization) -> None:
 
 def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
     """Refuse a method that was not shown to train over weights in this format."""
-    plugin = plugins.method(method.spec.name)
-    if plugin.trains and quantize not in plugin.quantized:
-        only = f" (but {', '.join(plugin.quantized)})" if plugin.quantized else ""
+    facts = method.facts
+    if facts.trains and quantize not in facts.quantized:
+        only = f" (but {', '.join(facts.quantized)})" if facts.quantized else ""
         raise UserError(
             f"{method.spec.label} does not take --quantize {quantize}{only}: the conformance "
             "checks over weights in this format have not passed."
@@ -111,14 +119,14 @@ def _fits_quantized(method: ResolvedMethod, quantize: Quantization) -> None:
 
 def _can_be_merged(method: ResolvedMethod, quantize: Quantization | None) -> None:
     """Refuse to merge what cannot be merged; a method without an adapter has nothing to merge."""
-    plugin = plugins.method(method.spec.name)
-    if plugin.trains and not plugin.mergeable:
+    facts = method.facts
+    if facts.trains and not facts.mergeable:
         known = [name for name in plugins.names("methods") if plugins.method(name).mergeable]
         raise UserError(
             f"{method.spec.label} cannot be merged, so it does not take generate.merge=true.\n"
             f"  Methods that can: {', '.join(known)}"
         )
-    if plugin.trains and quantize:
+    if facts.trains and quantize:
         raise UserError(
             f"generate.merge=true merges into no weights of --quantize {quantize}: leave one out."
         )
@@ -129,6 +137,13 @@ def _has_extractor(name: str, wanted: str) -> None:
     known = plugins.benchmark(name).extractors
     if known and wanted not in known:
         raise UserError(unknown(f"extractor of {name}", wanted, known))
+
+
+def _has_examples(shots: int, train: DataSet, limit: int | None) -> None:
+    """Refuse more examples than there are training rows to draw them from."""
+    rows = min(len(train.rows), limit or len(train.rows))
+    if shots > rows:
+        raise UserError(f"protocol.shots={shots}: {train.title} has only {rows} rows to draw from.")
 
 
 def _trains_on_own(train: DataSet, tests: Mapping[str, DataSet], path: Path) -> None:

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from harness import plugins
 from harness.errors import UserError, unknown
 from harness.planning.parse import RECIPE, MethodRequest
-from harness.planning.source import source_hash
+from harness.plugins.source import source_hash
 from harness.spec.recipe import SHARED, Recipe
 from harness.spec.spec import MethodSpec
 from methods.contract import Method, hyperparameters

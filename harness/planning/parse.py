@@ -39,6 +39,7 @@ class MethodRequest:
         train: Fields of the recipe that are this method's own.
         tries: How many recipes of it were asked for together.
         any_size: Whether its variant `small` will do where a backbone is too small for it.
+        text: What the user typed, all tries together.
     """
 
     name: str
@@ -47,6 +48,11 @@ class MethodRequest:
     train: Mapping[str, Any] = field(default_factory=dict)
     tries: int = 1
     any_size: bool = False
+    text: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """What the user typed, all tries together."""
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -79,15 +85,15 @@ class Parsed:
 
 def parse(request: Request, faults: Faults) -> Parsed:
     """Read the words of a request, and note what cannot be read."""
-    faults.of(lambda: _check_files(split_names(request.methods)))
-    faults.of(lambda: _check_files(split_names(request.tasks)))
-    faults.of(lambda: _check_train_limit(request.train_limit))
-    methods = faults.each(parse_methods, split_names(request.methods) or [""])
+    faults.of(lambda: _check_files(split_names(request.methods)), "methods")
+    faults.of(lambda: _check_files(split_names(request.tasks)), "tasks")
+    faults.of(lambda: _check_train_limit(request.train_limit), "train-limit")
+    methods = faults.each(parse_methods, split_names(request.methods) or [""], "methods")
     return Parsed(
         methods=tuple(method for several in methods for method in several),
         backbones=tuple(split_names(request.backbones) or [""]),
-        tasks=faults.of(lambda: parse_tasks(request.tasks)) or (Tasks(),),
-        seeds=faults.of(lambda: parse_seeds(request.seeds)) or (),
+        tasks=faults.of(lambda: parse_tasks(request.tasks), "tasks") or (Tasks(),),
+        seeds=faults.of(lambda: parse_seeds(request.seeds), "seeds") or (),
         settings=tuple(faults.each(parse_assignment, request.settings)),
     )
 
@@ -95,9 +101,11 @@ def parse(request: Request, faults: Faults) -> Parsed:
 def parse_methods(text: str) -> tuple[MethodRequest, ...]:
     """Parse a method with all its tries, or `all`, which leaves out guests that cannot be used."""
     if text == ALL:
-        return tuple(MethodRequest(name, any_size=True) for name in plugins.usable("methods"))
+        return tuple(
+            MethodRequest(name, any_size=True, text=text) for name in plugins.usable("methods")
+        )
     found = expanded(text)
-    return tuple(replace(parse_method(one), tries=len(found)) for one in found)
+    return tuple(replace(parse_method(one), tries=len(found), text=text) for one in found)
 
 
 def left_out(request: Request) -> list[str]:

@@ -1,27 +1,53 @@
 """From a request to planned runs, in four steps: parse, resolve, check, expand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Literal
 
-import torch
-
-from harness import plugins
+from harness import gpus, plugins
 from harness.planning.checks import Adjustments, check
+from harness.planning.facts import Facts, MethodFacts
 from harness.planning.faults import Faults
 from harness.planning.footprint.cards import Card
-from harness.planning.footprint.fit import fitted
-from harness.planning.footprint.need import Texts, longest
-from harness.planning.footprint.parameters import counting
 from harness.planning.parse import Parsed, parse
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks, resolve
-from harness.planning.source import task_source, texts
+from harness.plugins.source import task_source, texts
 from harness.spec.planned import Located, PlannedRun, PluginFile, Provenance
 from harness.spec.recipe import Recipe
 from harness.spec.spec import Data, Precision, Seeds, Spec
 from tasks.data.sets import DataSet
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The runs of a request, before their memory is worked out."""
+
+    runs: list[PlannedRun]
+    tasks: Sequence[ResolvedTasks]
+
+    def fitted(self, cards: Sequence[Card], ended: Collection[str] = ()) -> list[PlannedRun]:
+        """Work out what runs need, and fit them to cards; imports torch if there is one.
+
+        Args:
+            cards: The GPUs that the runs are to fit on, if any.
+            ended: The ids of runs that are not to be run, and stay as they are.
+
+        Raises:
+            UserError: With all runs that do not fit.
+        """
+        new = [run for run in self.runs if run.spec.run_id not in ended]
+        if not new:
+            return self.runs
+        from harness.planning.footprint.fit import fitted  # noqa: PLC0415 (start-up time)
+        from harness.planning.footprint.need import longest  # noqa: PLC0415
+
+        groups = {run.spec.group for run in new}
+        texts = {one.group: longest(*one.texts) for one in self.tasks if one.group in groups}
+        found = {run.spec.run_id: run for run in fitted(new, texts, cards)}
+        return [found.get(run.spec.run_id, run) for run in self.runs]
 
 
 def plan(request: Request, cards: Sequence[Card] | None = None) -> list[PlannedRun]:
@@ -34,14 +60,27 @@ def plan(request: Request, cards: Sequence[Card] | None = None) -> list[PlannedR
     Raises:
         UserError: With all faults of the request; then with all runs that do not fit.
     """
-    faults = Faults()
-    with counting():
-        parsed = parse(request, faults)
-        resolved = resolve(parsed, request, faults)
-        adjustments = check(resolved, request, faults)
-        faults.raise_if_any()
-        runs = expand(parsed, resolved, adjustments, request)
-    return runs if cards is None else fitted(runs, _texts(resolved.tasks), cards)
+    found = draft(request)
+    return found.runs if cards is None else found.fitted(cards)
+
+
+def draft(request: Request, before: Callable[[], None] = lambda: None) -> Draft:
+    """Plan the runs of a request, but for their memory.
+
+    Args:
+        request: What was asked for.
+        before: Called once if the words can be read and torch has to be imported to go on.
+
+    Raises:
+        UserError: With all faults of the request.
+    """
+    faults = Faults(request.origin)
+    parsed = parse(request, faults)
+    facts = Facts(before) if not faults.found else Facts()
+    resolved = resolve(parsed, request, facts, faults)
+    adjustments = check(resolved, request, facts, faults)
+    faults.raise_if_any()
+    return Draft(expand(parsed, resolved, adjustments, request), resolved.tasks)
 
 
 def expand(
@@ -78,11 +117,11 @@ def _of_group(
     provenance = [_provenance(method, tasks, request) for method in tasks.methods]
     methods = list(zip(tasks.methods, provenance, strict=True))
     folds = plugins.group(tasks.group).folds or None
-    gpu, runs = torch.cuda.is_available(), {}
+    gpu, runs = gpus.there(), {}
     every_fold = [None] if folds is None else range(folds)
     drawn = [Seeds(init=seed, order=seed, split=seed) for seed in seeds]
     for seed, fold, place, (method, chosen) in product(drawn, every_fold, places, methods):
-        if seed != drawn[0] and not plugins.method(method.spec.name).trains:
+        if seed != drawn[0] and not method.facts.trains:
             continue
         weights, adapter = _precision(method.recipe, gpu=gpu)
         spec = Spec(
@@ -112,6 +151,7 @@ def _of_group(
             train_file=_absolute(request.train_data),
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
+            checkpoint_minutes=request.checkpoint_minutes,
             provenance=chosen,
             files=(*own[method.spec.name], *benchmark_files),
             gpu=gpu,
@@ -121,19 +161,8 @@ def _of_group(
 
 
 def _provenance(method: ResolvedMethod, tasks: ResolvedTasks, request: Request) -> Provenance:
-    titles = own_titles(method.spec.name, tasks.tests)
+    titles = own_titles(method.facts, tasks.tests)
     return method.provenance.model_copy(update={"command": request.command, "titles": titles})
-
-
-def _texts(every: Iterable[ResolvedTasks]) -> dict[str, Texts]:
-    """Measure the longest texts of each group."""
-    found = {}
-    for tasks in every:
-        assert tasks.settings
-        assert tasks.train
-        rows = [row for test in tasks.tests.values() for row in test.rows]
-        found[tasks.group] = longest(tasks.train.rows, rows, tasks.settings.protocol)
-    return found
 
 
 def task_sources(group: str, benchmarks: Iterable[str]) -> dict[str, str]:
@@ -157,14 +186,12 @@ def own_files(kind: Literal["methods", "tasks"], names: Iterable[str]) -> tuple[
     )
 
 
-def own_titles(method: str, benchmarks: Iterable[str]) -> dict[str, str]:
+def own_titles(method: MethodFacts, benchmarks: Iterable[str]) -> dict[str, str]:
     """Give the titles of the method and the benchmarks that the user gave by path."""
-    found = {name: plugins.benchmark(name).title for name in _by_path("tasks", benchmarks)}
-    return found | {name: plugins.method(name).title for name in _by_path("methods", [method])}
-
-
-def _by_path(kind: plugins.Kind, names: Iterable[str]) -> list[str]:
-    return [name for name in names if plugins.named_file(kind, name)]
+    named = [name for name in benchmarks if plugins.named_file("tasks", name)]
+    found = {name: plugins.benchmark(name).title for name in named}
+    by_path = plugins.named_file("methods", method.spec.name)
+    return found | ({method.spec.name: method.title} if by_path else {})
 
 
 def _absolute(path: Path | None) -> str | None:

@@ -1,44 +1,20 @@
-"""Whether the prompts of a protocol can be written for what a request stands for."""
+"""Whether a tokenizer can write the prompts of a protocol."""
 
-from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import TemplateError
 from transformers import AutoTokenizer
 
 from harness.errors import UserError
-from harness.planning.faults import Faults
-from harness.planning.request import Request
 from harness.spec.planned import Located
 from harness.spec.protocol import Protocol
 from tasks.contract import Row
-from tasks.data.sets import DataSet
 
 ANY = Row(0, "A question", "An answer", "")
 
 
-def check(
-    protocol: Protocol,
-    train: DataSet | None,
-    places: Sequence[Located],
-    request: Request,
-    faults: Faults,
-) -> None:
-    """Look for enough examples among the training rows, and for a chat template that takes them."""
-    if protocol.shots and train:
-        faults.of(lambda: _has_examples(protocol.shots, train, request.train_limit))
-    if protocol.chat:
-        faults.each(lambda place: _takes_chat(place, protocol), places)
-
-
-def _has_examples(shots: int, train: DataSet, limit: int | None) -> None:
-    rows = min(len(train.rows), limit or len(train.rows))
-    if shots > rows:
-        raise UserError(f"protocol.shots={shots}: {train.title} has only {rows} rows to draw from.")
-
-
 @cache
-def _takes_chat(place: Located, protocol: Protocol) -> None:
+def takes_chat(place: Located, protocol: Protocol) -> None:
     """Refuse a tokenizer without a chat template, or whose template takes no such messages."""
     revision = None if place.place.startswith("/") else place.backbone.revision
     name = place.backbone.name

@@ -1,10 +1,12 @@
 """What `harness run` was asked for, in the user's own words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from harness import protocols
+from harness.planning.grid_file import COMMAND_LINE, Origin
+from harness.spec.planned import CHECKPOINT_MINUTES
 from harness.spec.spec import Products, Quantization
 
 
@@ -25,6 +27,8 @@ class Request:
         train_data: A training file instead of each group's own.
         quantize: How the frozen weights are stored; in full precision if None.
         float32_matmul: How a GPU multiplies float32 matrices.
+        checkpoint_minutes: From one checkpoint of a training to the next.
+        origin: Where these words stand, for messages.
     """
 
     methods: str
@@ -39,24 +43,26 @@ class Request:
     train_data: Path | None = None
     quantize: Quantization | None = None
     float32_matmul: Products = "highest"
+    checkpoint_minutes: float = CHECKPOINT_MINUTES
+    origin: Origin = field(default=COMMAND_LINE, compare=False)
 
     @property
     def command(self) -> tuple[str, ...]:
         """The words of a command line that asks for the same.
 
-        Store, run folders and executor are left out: they change no number, and the address of a
-        store may hold a password. A field is the option of its name; those at their default are
-        left out too.
+        A grid file is written out, since it may change. Store, run folders and executor are left
+        out: they change no number, and the address of a store may hold a password. A field is the
+        option of its name; those at their default are left out too.
 
         >>> Request(methods="lora", tasks="math", settings=["train.lr=5e-4"], limit=3).command[2:]
         ('--methods', 'lora', '--tasks', 'math', '--set', 'train.lr=5e-4', '--limit', '3')
         """
         words = ["harness", "run"]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value == field.default:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value == one.default or not one.compare:
                 continue
-            name = "set" if field.name == "settings" else field.name.replace("_", "-")
-            values = [value] if isinstance(value, str | Path | int) else value
-            words += [word for one in values for word in (f"--{name}", str(one))]
+            name = "set" if one.name == "settings" else one.name.replace("_", "-")
+            values = [value] if isinstance(value, str | Path | int | float) else value
+            words += [word for part in values for word in (f"--{name}", str(part))]
         return tuple(words)

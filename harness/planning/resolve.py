@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness import backbones, plugins
 from harness.errors import UserError
+from harness.planning.facts import Facts, MethodFacts
 from harness.planning.faults import Faults
-from harness.planning.footprint import parameters
-from harness.planning.methods import complete
 from harness.planning.parse import MethodRequest, Parsed, Tasks
 from harness.planning.request import Request
 from harness.planning.settings import Settings, make_settings
 from harness.spec.planned import Located, Provenance
+from harness.spec.protocol import Protocol
 from harness.spec.recipe import Recipe
 from harness.spec.spec import MethodSpec
+from tasks.contract import Row
 from tasks.data.sets import DataSet, load_test, pooled, training_set
 
 
@@ -21,9 +23,14 @@ from tasks.data.sets import DataSet, load_test, pooled, training_set
 class ResolvedMethod:
     """A method with all its fields, how it is trained, and how that was chosen."""
 
-    spec: MethodSpec
+    facts: MethodFacts
     recipe: Recipe
     provenance: Provenance
+
+    @property
+    def spec(self) -> MethodSpec:
+        """All that can change a number."""
+        return self.facts.spec
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,14 @@ class ResolvedTasks:
     settings: Settings | None
     methods: tuple[ResolvedMethod, ...]
 
+    @property
+    def texts(self) -> tuple[Sequence[Row], Sequence[Row], Protocol]:
+        """The rows to train and to test on, and how they are written, where all was found."""
+        assert self.settings
+        assert self.train
+        tested = [row for test in self.tests.values() for row in test.rows]
+        return self.train.rows, tested, self.settings.protocol
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -54,66 +69,71 @@ class Resolved:
     tasks: tuple[ResolvedTasks, ...]
 
 
-def resolve(parsed: Parsed, request: Request, faults: Faults) -> Resolved:
+def resolve(parsed: Parsed, request: Request, facts: Facts, faults: Faults) -> Resolved:
     """Find what the names of a request stand for; read and check the data files."""
     if request.data is not None and not request.data.is_dir():
-        faults.add(f"--data {request.data}: no such folder.")
+        faults.add(f"--data {request.data}: no such folder.", "data")
         parsed = replace(parsed, tasks=(Tasks(),))
-    located = faults.each(backbones.locate, parsed.backbones)
-    places = faults.of(lambda: backbones.told_apart(located)) or []
-    specs = faults.each(lambda method: (method, _completed(method, places)), parsed.methods)
+    located = faults.each(backbones.locate, parsed.backbones, "backbones")
+    places = faults.of(lambda: backbones.told_apart(located), "backbones") or []
+    found = faults.each(
+        lambda one: (one, _completed(one, places, facts)), parsed.methods, "methods"
+    )
     return Resolved(
-        methods=tuple(spec for _, spec in specs),
+        methods=tuple(method.spec for _, method in found),
         places=tuple(places),
-        tasks=tuple(_tasks(tasks, parsed, specs, request, faults) for tasks in parsed.tasks),
+        tasks=tuple(_tasks(tasks, parsed, found, request, faults) for tasks in parsed.tasks),
     )
 
 
 def _tasks(
     tasks: Tasks,
     parsed: Parsed,
-    specs: Sequence[tuple[MethodRequest, MethodSpec]],
+    found: Sequence[tuple[MethodRequest, MethodFacts]],
     request: Request,
     faults: Faults,
 ) -> ResolvedTasks:
     """Find what the runs of one group are trained and tested on, and how."""
-    settings = faults.of(lambda: make_settings(parsed.settings, request.protocol, tasks.group))
+    settings = faults.of(
+        lambda: make_settings(parsed.settings, request.protocol, tasks.group, request.origin)
+    )
     tests = _tests(tasks, request, faults)
     return ResolvedTasks(
         group=tasks.group,
         tests=tests,
         train=_train(tasks.group, request, tests, faults),
         settings=settings,
-        methods=() if settings is None else tuple(_planned(specs, settings, faults)),
+        methods=() if settings is None else tuple(_planned(found, settings, faults)),
     )
 
 
-def _completed(request: MethodRequest, places: list[Located]) -> MethodSpec:
+def _completed(request: MethodRequest, places: list[Located], facts: Facts) -> MethodFacts:
     """Complete a method, as its variant `small` where it may and its defaults fit no layer."""
-    spec = complete(request)
-    if request.any_size and "small" in plugins.method(request.name).variants:
+    found = facts.method(request)
+    if request.any_size and "small" in found.variants:
         try:
             for place in places:
-                parameters.count(spec, place)
+                facts.adjustments(found.spec, place)
         except UserError:
-            return complete(MethodRequest(request.name, variant="small"))
-    return spec
+            return facts.method(MethodRequest(request.name, variant="small"))
+    return found
 
 
 def _planned(
-    specs: Sequence[tuple[MethodRequest, MethodSpec]], settings: Settings, faults: Faults
+    found: Sequence[tuple[MethodRequest, MethodFacts]], settings: Settings, faults: Faults
 ) -> list[ResolvedMethod]:
     """Give each method the shared recipe, or its own."""
 
-    def planned(pair: tuple[MethodRequest, MethodSpec]) -> ResolvedMethod:
-        request, spec = pair
+    def planned(pair: tuple[MethodRequest, MethodFacts]) -> ResolvedMethod:
+        request, method = pair
         if not request.train:
-            return ResolvedMethod(spec, settings.recipe, Provenance(chosen=settings.chosen))
+            return ResolvedMethod(method, settings.recipe, Provenance(chosen=settings.chosen))
         own = dict(request.train)
         provenance = Provenance(chosen="for this method", own=own, tries=request.tries)
-        return ResolvedMethod(spec, settings.own_recipe(request.name, own), provenance)
+        return ResolvedMethod(method, settings.own_recipe(request.name, own), provenance)
 
-    return faults.each(planned, specs)
+    made = [faults.of(partial(planned, pair), "methods", str(pair[0])) for pair in found]
+    return [one for one in made if one]
 
 
 def _tests(tasks: Tasks, request: Request, faults: Faults) -> dict[str, DataSet]:
@@ -127,7 +147,7 @@ def _tests(tasks: Tasks, request: Request, faults: Faults) -> dict[str, DataSet]
             )
         return name, found
 
-    tests = dict(faults.each(test_set, tasks.benchmarks))
+    tests = dict(faults.each(test_set, tasks.benchmarks, "data"))
     if 0 < len(tests) < len(tasks.benchmarks) and plugins.group(tasks.group).folds:
         faults.add(f"Without what is missing: --tasks {','.join(tests)}")
     return tests
@@ -150,11 +170,13 @@ def _train(
             )
             return None
         return faults.of(
-            lambda: training_set(name, group, benchmarks, request.data, request.train_data)
+            lambda: training_set(name, group, benchmarks, request.data, request.train_data),
+            "train-data",
         )
     if request.train_data:
         faults.add(
             f"--train-data {request.train_data}: {name} trains on the rows of its own "
-            "sets, those of the other folds."
+            "sets, those of the other folds.",
+            "train-data",
         )
     return pooled(group, tests) if tests else None

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from harness import plugins, protocols
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
+from harness.planning.grid_file import COMMAND_LINE, Origin
 from harness.spec.planned import Memory
 from harness.spec.protocol import Protocol
 from harness.spec.recipe import USUAL_BATCHES, BatchPlan, Recipe
@@ -55,31 +56,36 @@ class Settings:
         return _made(f"{method}: train", Recipe, values)
 
 
-def make_settings(assignments: Iterable[tuple[str, Any]], protocol: str, group: str) -> Settings:
+def make_settings(
+    assignments: Iterable[tuple[str, Any]], protocol: str, group: str, origin: Origin = COMMAND_LINE
+) -> Settings:
     """Build what all methods share from defaults, the group's own defaults and assignments.
 
     Args:
         assignments: Fields with their section, such as ("train.lr", 5e-4), and values.
         protocol: The name of the protocol to start from.
         group: The group, whose papers may have defaults of their own; empty if it is not known.
+        origin: Where the assignments stand, for messages.
 
     Raises:
         UserError: With all faults.
     """
     if protocol not in protocols.names():
-        raise UserError(unknown("protocol", protocol, protocols.names()))
+        raise UserError(origin.told("protocol") + unknown("protocol", protocol, protocols.names()))
     named = plugins.group(group) if group else None
     patience, limit = (named.patience, named.max_length) if named else (0, None)
     faults = Faults()
-    values = _by_section(assignments, faults)
+    values = _by_section(assignments, origin, faults)
     train = {"patience": patience, **values["train"]}
-    recipe = faults.of(lambda: _made("--set train", Recipe, train))
+    recipe = faults.of(lambda: _made("--set train", Recipe, train, origin))
     generate = {**USUAL_BATCHES.model_dump(), **values["generate"]}
-    batches = faults.of(lambda: _made("--set generate", BatchPlan, generate))
-    memory = faults.of(lambda: _made("--set memory", Memory, values["memory"]))
+    batches = faults.of(lambda: _made("--set generate", BatchPlan, generate, origin))
+    memory = faults.of(lambda: _made("--set memory", Memory, values["memory"], origin))
     resolved = faults.of(
         lambda: _validated(
-            "--set protocol", lambda: protocols.resolve(protocol, group, values["protocol"], limit)
+            "--set protocol",
+            lambda: protocols.resolve(protocol, group, values["protocol"], limit),
+            origin,
         )
     )
     faults.raise_if_any()
@@ -90,24 +96,27 @@ def make_settings(assignments: Iterable[tuple[str, Any]], protocol: str, group: 
     return Settings(recipe, batches, resolved, memory, values["train"])
 
 
-def _made(section: str, model: type[M], values: Mapping[str, Any]) -> M:
-    return _validated(section, lambda: model(**values))
+def _made(
+    section: str, model: type[M], values: Mapping[str, Any], origin: Origin = COMMAND_LINE
+) -> M:
+    return _validated(section, lambda: model(**values), origin)
 
 
-def _validated(section: str, make: Callable[[], M]) -> M:
+def _validated(section: str, make: Callable[[], M], origin: Origin) -> M:
     """Make a section of the settings; say which of its fields hold what they cannot."""
     try:
         return make()
     except ValidationError as error:
-        faults = [
-            f"{section}.{'.'.join(map(str, fault['loc']))}: {fault['msg']}, not {fault['input']!r}."
-            for fault in error.errors()
-        ]
+        faults = []
+        for fault in error.errors():
+            field = f"{section}.{'.'.join(map(str, fault['loc']))}"
+            where = origin.told(field.replace("--set ", "set."))
+            faults.append(f"{where}{field}: {fault['msg']}, not {fault['input']!r}.")
         raise UserError("\n".join(faults)) from error
 
 
 def _by_section(
-    assignments: Iterable[tuple[str, Any]], faults: Faults
+    assignments: Iterable[tuple[str, Any]], origin: Origin, faults: Faults
 ) -> dict[str, dict[str, Any]]:
     """Sort assignments by section and field; note the faults of those that fit none."""
     known = [
@@ -119,7 +128,7 @@ def _by_section(
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for key, value in assignments:
         if key not in known:
-            faults.add(unknown("setting", key, known))
+            faults.add(origin.told(f"set.{key}") + unknown("setting", key, known))
             continue
         section, name = key.split(".")
         values[section][name] = value

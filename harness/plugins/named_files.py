@@ -35,9 +35,11 @@ def check(planned: Mapping[str, str]) -> None:
         UserError: One of them is not there, or not what it was.
     """
     for path in changed(planned):
+        now = _digest(Path(path)) or "that of no file"
         raise UserError(
-            f"{path} is not what it was when the run was planned. Put it back, or rerun "
-            "the command to plan with it as it is."
+            f"{path} is not what it was when the run was planned: its hash is {now[:16]}, that of "
+            f"the run is {planned[path][:16]}. Put it back, or rerun the command to plan with it "
+            "as it is."
         )
 
 

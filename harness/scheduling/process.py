@@ -3,10 +3,35 @@
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
 
+from harness.scheduling.oom import oom_kills
 from results.runfolder.folder import RunFolder
+
+STARTS = 2
+"""So many workers in a row may break before they have run anything; then no other is started."""
+
+PRINTED = 20_000
+"""The last bytes that are kept of what a broken worker printed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended, or the worker in its place.
+
+    Attributes:
+        status: The exit status, or minus the signal.
+        starved: Whether the kernel ended it for want of memory.
+        printed: The end of what a worker printed that broke.
+    """
+
+    status: int
+    starved: bool = False
+    printed: str = ""
 
 
 class WorkerProcess:
@@ -20,18 +45,24 @@ class WorkerProcess:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._command, self._environment = command, environment
         self._process: subprocess.Popen[str] | None = None
+        self._printed: IO[bytes] | None = None
         self._killed = self._interrupted = False
+        self._broken: list[Ended] = []  # the last workers, without one that ran something
 
     def start(self) -> None:
-        """Start a worker, unless there is one."""
+        """Start a worker, unless there is one, or the last ones broke."""
         if self._process and not self._killed and self._process.poll() is None:
             return
         self.end()
+        if len(self._broken) == STARTS:
+            return
         self._killed = self._interrupted = False
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 (`end` closes it)
         self._process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._printed,
             text=True,
             env={**os.environ, **self._environment},
             # Ctrl-C reaches the parent alone, which then ends the workers. And the worker with
@@ -39,25 +70,39 @@ class WorkerProcess:
             start_new_session=True,
         )
 
-    def run(self, folder: RunFolder) -> int | None:
+    def run(self, folder: RunFolder) -> Ended | None:
         """Let the worker run a folder.
 
         Returns:
-            The exit status of the run; that of the worker if it died; None if it was killed here.
+            How the run ended, or the worker if it died; None if it was ended from here.
         """
-        process = self._process
-        assert process
+        process, killed = self._process, oom_kills()
+        if process is None:
+            return self._broken[-1]
         assert process.stdin
         assert process.stdout
         with suppress(BrokenPipeError):
             process.stdin.write(f"{folder.path}\n")
             process.stdin.flush()
         answer = process.stdout.readline()
+        # Without an answer both have ended, since the run keeps the pipe open too.
+        status = int(answer) if answer else process.wait()
+        starved = status == -signal.SIGKILL and oom_kills() > killed
         if answer:
-            return int(answer)
-        # The run keeps the pipe open too, so both have ended.
-        status = process.wait()
-        return None if self._killed or self._interrupted else status
+            self._broken.clear()
+            return Ended(status, starved)
+        if self._killed or self._interrupted:
+            return None
+        ended = Ended(status, starved, self._last_words())
+        if status >= 0:
+            self._broken.append(ended)
+        return ended
+
+    def _last_words(self) -> str:
+        assert self._printed
+        size = self._printed.seek(0, os.SEEK_END)
+        self._printed.seek(max(0, size - PRINTED))
+        return self._printed.read().decode(errors="replace")
 
     def interrupt(self) -> None:
         """Ask the worker to end after the run at work in it, which stops too; from any thread."""
@@ -86,3 +131,5 @@ class WorkerProcess:
                 with suppress(BrokenPipeError):
                     pipe.close()
         self._process = None
+        if self._printed:
+            self._printed.close()

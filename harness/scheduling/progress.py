@@ -3,11 +3,13 @@
 Workers report by the events file of their run folder; this reads what they append.
 """
 
+import io
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TextIO, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,6 +20,7 @@ from harness.scheduling.watched import Watched
 from harness.spec.outcome import Status
 from results.reports.times import clock, duration, time_of_day
 from results.runfolder.folder import RunFolder
+from results.texts import one_line, visible
 
 COLUMNS = ("run", "phase", "clock", "done", "loss", "tokens/s", "left")
 """The last four are the facts of `Watched.describe`."""
@@ -42,7 +45,7 @@ class Display:
     def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
         """Show a run from the moment when `running` says that it is at work."""
         with self._lock:
-            self._runs[str(folder.path)] = Watched(folder, name), running
+            self._runs[str(folder.path)] = Watched(folder, one_line(name)), running
 
     def end(self, folder: RunFolder, note: str, status: Status) -> None:
         """Count a run that ended, and say how."""
@@ -52,6 +55,8 @@ class Display:
             if watched.started:  # between two looks, a run may start and end
                 self.seconds.append(time.time() - watched.started)
             self._say_phases(watched)
+            if status == "cancelled" and not watched.started:
+                return
         self._say(f"[{self.done}/{self.total}] {watched.name}: {note}")
 
     @contextmanager
@@ -124,7 +129,7 @@ class Display:
     def _say(self, line: str, when: float | None = None) -> None:
         """Print a line; where there is no terminal, with the time of day."""
         stamp = "" if self.console.is_terminal else f"{time_of_day(when or time.time())} "
-        self.console.print(f"{stamp}{line}", highlight=False)
+        self.console.print(f"{stamp}{visible(line)}", highlight=False)
 
     @contextmanager
     def _live(self) -> Iterator[None]:
@@ -175,4 +180,36 @@ def console() -> Console:
 
     Without markup: labels such as `lora[r=64]` and reasons with paths in brackets are no markup.
     """
-    return Console(file=sys.stderr, soft_wrap=True, markup=False, emoji=False)
+    file = cast("TextIO", Heard(sys.stderr))
+    return Console(file=file, soft_wrap=True, markup=False, emoji=False)
+
+
+class Heard(io.TextIOBase):
+    """A stream whose reader may be gone, such as a terminal that was closed: the work goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write if somebody reads."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is kept back, if somebody reads."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Give its number, by which a terminal's width is asked for."""
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Name the encoding that decides which characters frames are drawn with."""
+        return self._stream.encoding

@@ -11,7 +11,7 @@ from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.reports import prose
 from results.reports.times import duration
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import record_of
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store
@@ -38,14 +38,16 @@ class Summary:
     cancelled: int = 0
 
 
-def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Executor) -> Summary:
+def run(
+    planned: Sequence[PlannedRun], store: Store, root: Path, executor: Executor | None
+) -> Summary:
     """Run what is planned and not yet stored, each in its folder below `root`.
 
     Args:
         planned: The runs, in the order in which they start. Each is a job of its own.
         store: Where runs are stored as they end, the failed ones too.
         root: The folder of the run folders.
-        executor: Where they run. It is left open.
+        executor: Where they run, left open; None where all of them ended before.
     """
     todo, summary = [], Summary()
     diverged = store.diverged_ids()
@@ -60,17 +62,24 @@ def run(planned: Sequence[PlannedRun], store: Store, root: Path, executor: Execu
             folder.check()
             todo.append((folder, one))
     if todo:
+        assert executor
         _execute(todo, store, executor, summary)
     return summary
 
 
 def _restored(folder: RunFolder, store: Store) -> bool:
-    """Store a run that ended without being stored: another process was ended in between."""
+    """Store a run that ended without being stored: another process was ended in between.
+
+    One that cannot be read is left to a worker, which sets aside what is damaged of it.
+    """
     if not folder.ended:
         return False
-    found = record_of(folder)
+    try:
+        found, judged = record_of(folder), verdicts_of(folder)
+    except RunFolderError:
+        return False
     assert found is not None
-    store.add(found, verdicts_of(folder))
+    store.add(found, judged)
     return True
 
 

@@ -9,6 +9,9 @@ from harness.spec.spec import Backbone, Spec
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import FORMAT, Head
 
+CHECKPOINT_MINUTES = 10.0
+"""Between two checkpoints of a training, if nobody says otherwise."""
+
 
 class Located(BaseModel):
     """A backbone and where it is: a folder, or a hub repository at the backbone's revision.
@@ -131,6 +134,7 @@ class PlannedRun(BaseModel):
         train_file: A training file of the user's.
         adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
+        checkpoint_minutes: From one checkpoint of the training to the next.
         need: How much memory it is expected to take; None where that was not worked out.
         provenance: How the recipe was chosen, and the command line.
         files: The method and the benchmarks that the user gave by path.
@@ -147,6 +151,7 @@ class PlannedRun(BaseModel):
     train_file: str | None = None
     adjustments: tuple[str, ...] = ()
     memory: Memory = Field(default_factory=Memory)
+    checkpoint_minutes: float = CHECKPOINT_MINUTES
     need: Need | None = None
     provenance: Provenance = Field(default_factory=Provenance)
     files: tuple[PluginFile, ...] = ()

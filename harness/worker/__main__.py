@@ -10,7 +10,6 @@ process that started it is gone, it ends the run at work and itself.
 """
 
 import ctypes
-import json
 import os
 import select
 import signal
@@ -29,6 +28,7 @@ from results.runfolder.claims import Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 STOP = {signal.SIGTERM}
 
 
@@ -77,6 +77,7 @@ def fork(folder: RunFolder) -> int:
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
+            _end_orphans()
             return os.waitstatus_to_exitcode(status)
         if _abandoned():
             os.kill(child, signal.SIGKILL)
@@ -107,6 +108,15 @@ def _run_and_exit(folder: RunFolder) -> NoReturn:
         os._exit(status)
 
 
+def _end_orphans() -> None:
+    """End what a run started and left behind, such as a compiler."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while children.exists() and (left := children.read_text().split()):
+        for child in map(int, left):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
 def _abandoned() -> bool:
     """Whether nobody is left who could write to standard input."""
     poll = select.poll()
@@ -118,13 +128,19 @@ def serve() -> None:
     """Run the folders that come in, one a line."""
     from harness.worker.ahead import prepare  # noqa: PLC0415 (as in `run`)
 
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for line in sys.stdin:
         if _abandoned():
             return
         stopping.heed()
         folder = RunFolder(Path(line.strip()))
         prepare(folder)
-        print(json.dumps(INTERRUPTED if stopping.asked() else fork(folder)), flush=True)
+        status = INTERRUPTED if stopping.asked() else fork(folder)
+        try:
+            os.write(sys.stdout.fileno(), f"{status}\n".encode())
+        except BrokenPipeError:  # the process that started this one was killed
+            return
         if stopping.asked():
             return
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with nothing at work it just ends

@@ -1,8 +1,9 @@
 """Reports the progress of a run: phases and their seconds, steps, validations."""
 
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,19 @@ class Journal:
     Args:
         path: Of the events.
         meter: Gives the most memory since it was last asked, by kind; nothing where none tells.
+        clock: Gives seconds; how many passed is all that counts.
     """
 
-    def __init__(self, path: Path, meter: Callable[[], Mapping[str, int]] = dict) -> None:
-        self._log, self._meter = EventLog(path), meter
+    def __init__(
+        self,
+        path: Path,
+        meter: Callable[[], Mapping[str, int]] = dict,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._log, self._meter, self._clock = EventLog(path), meter, clock
+        self._measured, self._lock = clock(), threading.Lock()
+        self._before: dict[str, float] = {}
         self._outer: list[dict[str, Any]] = []
-        self._open: list[tuple[str, float]] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.peak_memory: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
@@ -36,14 +44,6 @@ class Journal:
         """Append one event; the facts are fields of `Event`, its time is now unless they say."""
         self._log.append(Event(**{"time": now(), **facts}))
 
-    def so_far(self) -> dict[str, float]:
-        """Return the seconds of each phase, those at work included; from any thread."""
-        seconds, end = dict(self.seconds), time.perf_counter()
-        for name, start in reversed(self._open.copy()):
-            seconds[name] = seconds.get(name, 0.0) + end - start
-            end = start
-        return seconds
-
     @contextmanager
     def phase(self, name: str, **facts: Any) -> Iterator[None]:
         """Measure a phase; what a phase within it takes does not count for it.
@@ -56,26 +56,60 @@ class Journal:
         begun = {"phase": name, **facts}
         self.write(**begun)
         self._outer.append(begun)
-        start = time.perf_counter()
-        self._open.append((name, start))
         try:
             yield
         finally:
-            spent = time.perf_counter() - start
-            self._open.pop()
             self._measure()
             self._outer.pop()
-            self.seconds[name] += spent
             if self._outer:
-                self.seconds[self._outer[-1]["phase"]] -= spent
                 self.write(**self._outer[-1])
 
-    def _measure(self) -> None:
-        """Credit the memory since the last call to the phase at work."""
-        for kind, peak in self._meter().items():
+    def so_far(self) -> dict[str, float]:
+        """Return the seconds of each phase, those at work included; from any thread."""
+        with self._lock:
+            measured, self._measured = self._measured, self._clock()
             if self._outer:
-                kept = self.peak_memory[self._outer[-1]["phase"]]
-                kept[kind] = max(peak, kept.get(kind, 0))
+                self.seconds[self._outer[-1]["phase"]] += self._measured - measured
+            return dict(self.seconds)
+
+    @property
+    def before(self) -> float:
+        """Seconds that earlier attempts spent on what this one went on with."""
+        return sum(self._before.values())
+
+    def total(self) -> dict[str, float]:
+        """Return the seconds of each phase, with those of earlier attempts."""
+        seconds = self.so_far()
+        for name, before in self._before.items():
+            seconds[name] = seconds.get(name, 0.0) + before
+        return seconds
+
+    def spent(self, phases: Collection[str]) -> dict[str, Any]:
+        """Return what some phases have taken in total, seconds and memory, as JSON values."""
+        self._measure()
+        seconds, peaks = self.total(), self.peak_memory
+        return {
+            "seconds": {name: seconds[name] for name in phases if name in seconds},
+            "peak_memory": {name: peaks[name] for name in phases if name in peaks},
+        }
+
+    def go_on(self, spent: Mapping[str, Any]) -> None:
+        """Count what an earlier attempt spent, as `spent` returned it there."""
+        self._before = dict(spent["seconds"])
+        for name, peaks in spent["peak_memory"].items():
+            self._credit(name, peaks)
+
+    def _measure(self) -> None:
+        """Credit time and memory since the last call to the phase at work."""
+        self.so_far()
+        peaks = self._meter()
+        if self._outer:
+            self._credit(self._outer[-1]["phase"], peaks)
+
+    def _credit(self, phase: str, peaks: Mapping[str, int]) -> None:
+        for kind, peak in peaks.items():
+            kept = self.peak_memory[phase]
+            kept[kind] = max(peak, kept.get(kind, 0))
 
 
 def now() -> float:

@@ -3,17 +3,15 @@
 Without the decorator a function works the same out each time: `function.__wrapped__`.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from results.kept import stamp
+
 P = ParamSpec("P")
 R = TypeVar("R")
-
-YOUNG = 2.0
-"""Seconds; a file system may give two changes within them the same time."""
 
 
 def kept(most: int, rows: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -59,21 +57,5 @@ def _fixed(argument: object) -> object:
 
 
 def stamps(paths: Iterable[Path]) -> tuple[object, ...]:
-    """Say of which state files are; equal to an earlier answer only where none was changed since.
-
-    A file counts as unchanged while device, inode, size and both times of change stay. The last
-    one, of the inode, is set by the system at each change and by no program. What changed a moment
-    ago equals nothing, since it could change again within one tick of the clock; nor does what is
-    not there.
-    """
-    return tuple(_stamp(path) for path in paths)
-
-
-def _stamp(path: Path) -> object:
-    try:
-        at = path.stat()
-    except OSError:
-        return object()
-    if time.time() - at.st_ctime < YOUNG:
-        return object()
-    return str(path), at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns
+    """Say of which state files are, as `results.kept.stamp` does; no state equals "none"."""
+    return tuple(stamp(path) or object() for path in paths)

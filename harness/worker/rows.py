@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import plugins
+from harness.errors import UserError
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from harness.worker.kept import kept, stamps
 from tasks.contract import Row
 from tasks.data.contamination import contaminated, normalise
-from tasks.data.files import DataError, locate
+from tasks.data.files import locate
 from tasks.data.sets import DataSet, divide, load_test, training_set
 
 
@@ -31,7 +32,8 @@ def load(planned: PlannedRun) -> Rows:
     What was read for an earlier run is taken again while its files are unchanged.
 
     Raises:
-        DataError: A file is missing, not what it should be, or not what it was at planning.
+        DataError: A file is missing, or not what it should be.
+        UserError: The rows are not those of the plan.
     """
     spec = planned.spec
     sources = Sources.of(planned)
@@ -144,7 +146,7 @@ def _divided(
 
 def _require_unchanged(loaded: DataSet, planned: Data) -> None:
     if loaded.sha256 != planned.sha256:
-        raise DataError(
+        raise UserError(
             f"{loaded.title}: its SHA-256 is {loaded.sha256}, that of the run is {planned.sha256}. "
             "Put the data back, or rerun the command to plan with the new data."
         )

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,22 +11,25 @@ from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
 from harness import plugins
-from harness.plugins import named_files
 from harness.scoring.score import score
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.worker import card, encode, rows
+from harness.worker.clock import Clock
 from harness.worker.decoding.answers import Answering
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
+from harness.worker.planned import admit
 from harness.worker.training.batches import Training
+from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
 from harness.worker.training.loop import fit
 from methods.contract import size
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
+from results.runfolder import damage
 from results.runfolder.claims import Claim
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
@@ -49,15 +51,17 @@ def execute(claim: Claim) -> None:
     planned = PlannedRun.of(folder)
     device.require(planned)
     torch.set_float32_matmul_precision(planned.spec.float32_matmul)
-    for file in planned.files:
-        named_files.check(file.texts)
-        plugins.add(file.kind, Path(file.path))
+    admit(planned)
     described = environment.describe(
         planned.memory.model_dump(exclude_defaults=True),
         quantized=planned.spec.quantize is not None,
     )
     folder.write_environment(described)
-    with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
+    with (
+        Clock() as clock,
+        Journal(folder.events, device.meter, clock.seconds) as journal,
+        determinism.noted() as kernels,
+    ):
         claim.measure = lambda: (
             journal.so_far(),
             device.peak_memory_bytes(dict(journal.peak_memory)),
@@ -70,7 +74,7 @@ def execute(claim: Claim) -> None:
             facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
         facts |= {
             "started": started,
-            "seconds": {**journal.seconds, "wall": claim.seconds},
+            "seconds": {**journal.total(), "wall": claim.seconds + journal.before},
             "environment_id": described.identity,
             **stages.size(),
             "peak_memory": journal.peak_memory,
@@ -97,6 +101,7 @@ class Stages:
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
+        self.checkpoints = Checkpoints(self.folder.checkpoints, planned.checkpoint_minutes)
         self.model: Any = None
 
     def run(self) -> dict[str, Any]:
@@ -105,6 +110,8 @@ class Stages:
         Raises:
             DivergedError: The training came to a loss that is not finite.
         """
+        for sentence in damage.mend_kept(self.folder, trains=self.method.trains):
+            print(sentence, flush=True)
         resumed = self.folder.train_record() is not None
         with self.journal.phase("load"):
             tokenizer, base = load(self.planned)
@@ -112,8 +119,9 @@ class Stages:
             self.model = adapted(self.planned, base, self.folder.adapter if resumed else None)
         if self.method.trains and not resumed:
             self.train(self.model, tokenizer)
+        self.checkpoints.clear()
         shots = self.spec.protocol.draw(self.rows.train)
-        answering = Answering(self.planned, self.model, tokenizer, self.journal, shots)
+        answering = Answering(self.planned, self.model, tokenizer, self.journal, self.folder, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
             self.answer(answering)
             for name in self.spec.tests:
@@ -147,7 +155,13 @@ class Stages:
         with self.journal.phase("train"), determinism.strict():
             selection = self.method.layer_selection(spec.method.fields)
             added = extras(self.method, selection, model, training, spec.seeds.init)
-            trained = fit(model, training, self.journal, added, self.evaluating)
+            try:
+                trained = fit(
+                    model, training, self.journal, added, self.evaluating, self.checkpoints
+                )
+            except DivergedError:
+                self.checkpoints.clear()
+                raise
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
@@ -156,7 +170,7 @@ class Stages:
             if kept:
                 self.folder.write_method_record(kept)
             save(self.planned, model, self.folder.adapter)
-            rate = trained.tokens / self.journal.seconds["train"]
+            rate = trained.tokens / self.journal.total()["train"]
             record = TrainRecord(
                 **counts,
                 **asdict(trained),
@@ -232,9 +246,10 @@ class Stages:
         with self.journal.phase("generate", benchmark=next(iter(asked))):
             answered = answering.generations(asked, self.rows.train, weighed)
             for name, generations, options in answered:
-                self.folder.write_generations(name, generations)
+                # First, so that both can be made again while the generations are not there.
                 if options:
                     self.folder.write_likelihoods(name, options)
+                self.folder.write_generations(name, generations)
 
     def weigh(self, name: str, answering: Answering) -> None:
         """Take the likelihoods of a benchmark that has options or references and no file yet."""

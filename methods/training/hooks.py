@@ -1,5 +1,6 @@
 """The moments of an optimizer step at which a method may act."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,19 @@ class StepHooks:
 
         Not called under DeepSpeed, which keeps the parameters to itself: a method that needs it
         says so by `zero_safe=False`.
+        """
+
+    def state(self) -> dict[str, Any]:
+        """Return what a later step depends on beside the adapter and torch's random numbers.
+
+        By name: tensors, JSON values, and lists and objects of them. A checkpoint keeps it.
+        """
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` returned; called on new hooks, before their first step.
+
+        The tensors are on the CPU.
         """
 
     def record(self) -> dict[str, Any]:

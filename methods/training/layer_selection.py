@@ -23,6 +23,7 @@ the choice made:
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import ceil
 from random import Random
@@ -116,6 +117,21 @@ class DynamicLayerSelection(StepHooks):
             for layer, parameters in self.trained.items():
                 if layer not in selected:
                     self._mask(parameters)
+
+    def state(self) -> dict[str, Any]:
+        """Return the history, whose last selection is at work, and what draws the next one."""
+        version, numbers, spare = self.random.getstate()
+        return {"history": self.history, "random": [version, list(numbers), spare]}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on with that selection."""
+        version, numbers, spare = state["random"]
+        self.random.setstate((version, tuple(numbers), spare))
+        # In JSON the layers that name the scores are texts.
+        self.history = [
+            {**one, "scores": {int(layer): score for layer, score in one["scores"].items()}}
+            for one in state["history"]
+        ]
 
     def record(self) -> dict[str, Any]:
         """Return settings and history."""

@@ -1,6 +1,7 @@
 """What mixtures of experts share: the loss made of a pass's weights, and their record."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +115,16 @@ class RouterWeights(StepHooks):
         if step == self.ahead.steps - math.ceil(self.ahead.steps / 10) + 1:
             for router in self._routers().values():
                 router.routed = 0.0
+
+    def state(self) -> dict[str, Any]:
+        """Return what is added up so far, by layer."""
+        return {name: torch.as_tensor(router.routed) for name, router in self._routers().items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on adding up."""
+        device = next(self.model.parameters()).device
+        for name, router in self._routers().items():
+            router.routed = state[name].to(device)
 
     def record(self) -> dict[str, Any]:
         """Return the mean weight of each expert over the tokens of those steps, by layer."""

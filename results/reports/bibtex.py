@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from results import names
 from results.reports.formats.latex.text import escaped
 from results.reports.sheets.sheet import labels
-from results.reports.visible import visible
+from results.texts import visible
 
 OTHERS = "others"
 """The last author, where more are not named."""

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
+from results.reports.plain_markdown import MOST, marked
+from results.texts import one_line, shortened
+
 GAP = 3
 """Characters that a column takes besides its text; a line has one more."""
 
@@ -33,15 +36,21 @@ def markdown_table(
     | one or two |   1 |
     | words      |     |
     """
-    lines = [[cell.replace("|", r"\|") for cell in line] for line in (header, *rows)]
-    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+    lines = [[shortened(one_line(cell), MOST) for cell in line] for line in (header, *rows)]
+    widths = _widths(lines)
     if characters is not None:
         room = (align, characters)
         _narrow(widths, [max(map(_longest_word, one)) for one in zip(*lines, strict=True)], *room)
         _narrow(widths, [SHORTEST_PART] * len(widths), *room)
         lines = [line for row in lines for line in _wrapped(row, widths)]
+    lines = [list(map(marked, line)) for line in lines]
+    widths = [max(pair) for pair in zip(widths, _widths(lines), strict=True)]
     head, *body = (_line(map(_padded, line, widths, align)) for line in lines)
     return "\n".join([head, _line(map(_rule, widths, align)), *body])
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
 
 
 def _narrow(widths: list[int], least: Sequence[int], align: str, characters: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from results.statistics.power import detectable
 from results.statistics.test import Test
+from results.texts import in_json
 
 
 def to_json(value: Any) -> str:
@@ -26,7 +27,7 @@ def to_json(value: Any) -> str:
     ]
     """
     plain = json.loads(json.dumps(value, default=_plain), parse_constant=str)
-    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    return in_json(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

@@ -55,13 +55,26 @@ class Attempt(FileValue):
 
 def attempts(folder: RunFolder) -> list[Attempt]:
     """Read all attempts, the first one first; folders of before have none."""
-    return [_read(path) for path in sorted(_place(folder).glob("[0-9]*.json"))]
+    return [read(path) for path in sorted(_place(folder).glob("[0-9]*.json"))]
+
+
+def read(path: Path) -> Attempt:
+    """Read an attempt.
+
+    Raises:
+        RunFolderError: The file is damaged, or of another number than its name says.
+    """
+    with files.naming(path):
+        found = Attempt.model_validate_json(files.read(path))
+        if _name(found.number) != path.name:
+            raise ValueError(f"it is of attempt {found.number}")
+        return found
 
 
 def last(folder: RunFolder) -> Attempt | None:
     """Read the attempt that has the run, or had it last."""
     paths = sorted(_place(folder).glob("[0-9]*.json"))
-    return _read(paths[-1]) if paths else None
+    return read(paths[-1]) if paths else None
 
 
 def begin(folder: RunFolder) -> Attempt | None:
@@ -133,6 +146,23 @@ def set_aside(folder: RunFolder) -> list[Path]:
     return found
 
 
+def stand_in(folder: RunFolder, number: int, reason: str) -> None:
+    """Write an attempt in the place of one whose file was damaged; what it has ended stays its."""
+    endings = (folder.result, folder.divergence, folder.failure)
+    tokens = (ending.attempt for read in endings if (ending := read()))
+    attempt = Attempt(
+        number=number,
+        token=next(filter(None, tokens), token_hex(8)),
+        host=platform.node(),
+        pid=0,
+        started=0.0,
+        status="failed",
+        kind="vanished",
+        reason=reason,
+    )
+    keep(folder, attempt)
+
+
 def _place(folder: RunFolder) -> Path:
     return folder.path / "attempts"
 
@@ -143,11 +173,6 @@ def _name(number: int) -> str:
 
 def _lost(folder: RunFolder, number: int) -> Path:
     return _place(folder) / f"{number:04}.lost"
-
-
-def _read(path: Path) -> Attempt:
-    with files.naming(path):
-        return Attempt.model_validate_json(files.read(path))
 
 
 def _text(attempt: Attempt) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from results.runfolder import attempts
+from results.runfolder import attempts, damage
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind
@@ -106,6 +106,8 @@ def claimed(folder: RunFolder, leave: Callable[[], None]) -> Iterator[Claim | No
         AlreadyRunningError: Another process is at work in it, or may be.
     """
     with folder.locked():
+        for sentence in damage.mend_ending(folder):
+            print(sentence, flush=True)  # into the log
         attempts.set_aside(folder)
         if folder.ended:
             yield None

@@ -11,13 +11,34 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from results.errors import ResultsError
+from results.errors import ResultsError, stands_in
+from results.texts import shortened
 
 JSON_OBJECT = TypeAdapter(dict[str, Any])
+
+END = 2**16
+"""Bytes of a text of which only the end is asked for."""
+
+LONGEST_LINE = 1000
+"""Characters of a line of it."""
 
 
 class RunFolderError(ResultsError):
     """A file of a run folder is missing or damaged, or the folder is of another format."""
+
+
+def present(path: Path) -> bool:
+    """Say whether there is a file at `path`.
+
+    Raises:
+        RunFolderError: Something else is in its place.
+    """
+    if path.is_file():
+        return True
+    with naming(path):
+        if found := stands_in(path):
+            raise RunFolderError(f"{path} is {found}, not a file.")
+    return False
 
 
 def read(path: Path) -> str:
@@ -27,8 +48,21 @@ def read(path: Path) -> str:
         RunFolderError: It is missing, cut short, or not text.
     """
     with naming(path):
+        # To open a FIFO would never return.
+        present(path)
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+
+
+def end_of(path: Path, lines: int) -> str:
+    """Read the last lines of a text, long ones cut; of a long text no more than its end is read."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END))
+        found = file.read().decode(errors="replace").splitlines()
+    if size > END and len(found) <= lines:
+        found[0] = f"(the end of {size:,} bytes) {found[0]}"
+    return "\n".join(shortened(line, LONGEST_LINE) for line in found[-lines:])
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -39,6 +73,18 @@ def read_object(path: Path) -> dict[str, Any]:
     """
     with naming(path):
         return JSON_OBJECT.validate_json(read(path))
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read JSON objects, one a line.
+
+    Raises:
+        RunFolderError: The file is missing, or a line holds something else.
+    """
+    # Not splitlines: texts may hold other characters that it takes for the end of a line.
+    lines = read(path).split("\n")
+    with naming(path):
+        return [JSON_OBJECT.validate_json(line) for line in lines if line]
 
 
 def write(path: Path, text: str) -> None:
@@ -77,6 +123,13 @@ def _partial(path: Path, content: bytes) -> Path:
     return partial
 
 
+DAMAGE = (
+    *(ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError),
+    *(ValueError, gzip.BadGzipFile, zlib.error),
+)
+"""What reading a file raises whose content is not what was written."""
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Name the file in what is wrong with its content.
@@ -88,6 +141,10 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise RunFolderError(f"{path} is missing.") from error
-    except (EOFError, KeyError, TypeError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+    except IsADirectoryError as error:
+        raise RunFolderError(f"{path} is damaged: it is a folder") from error
+    except DAMAGE as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise RunFolderError(f"{path} is damaged: {what}") from error
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read: {error.strerror}.") from error

@@ -1,6 +1,5 @@
 """One run folder: it is written first and whole by itself; the store is an index of it."""
 
-import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from results.runfolder import files, format_1, locks
+from results.runfolder import aside, edited, files, format_1, locks, partial, sums
 from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
@@ -45,6 +44,7 @@ class RunFolder:
         self.log = path / "log.txt"
         self.events = path / "events.jsonl"
         self.copies = path / "files"
+        self.checkpoints = path / "checkpoints"
 
     def create(self, head: Head, spec: Mapping[str, Any], places: Mapping[str, Any]) -> None:
         """Write the first files of a run, and forget the failure of an earlier attempt.
@@ -57,20 +57,22 @@ class RunFolder:
         Raises:
             RunFolderError: A newer version began the run.
         """
+        self.check()
         self.path.mkdir(parents=True, exist_ok=True)
         if self.format == 1:
-            self._drop_format_1()
+            format_1.drop(self.path)
         self.drop_failure()
         self._write_json("spec.json", spec)
         self._write_json("places.json", places)
         self._write("run.json", head)
 
     def check(self) -> None:
-        """Refuse a folder that this version cannot write into.
+        """Refuse a folder that this version cannot write into; else make way for its first files.
 
         Raises:
             RunFolderError: A newer version began the run.
         """
+        aside.make_way(self.path)
         _ = self.format
 
     def copy(self, originals: Mapping[str, str]) -> None:
@@ -128,7 +130,9 @@ class RunFolder:
 
     def write_train_record(self, record: TrainRecord) -> None:
         """Write what the training came to: from now on the adapter counts as trained."""
+        sums.note(self.path, sums.trained(self.path))
         self._write("training.json", record)
+        sums.note(self.path, ["training.json"])
 
     def method_record(self) -> dict[str, Any]:
         """Read what the method kept of its training, such as the layers that it selected."""
@@ -152,7 +156,8 @@ class RunFolder:
 
     def write_generations(self, benchmark: str, generations: Iterable[Generation]) -> None:
         """Write the answers to a benchmark, compressed: prompts repeat their template."""
-        self._write_lines(f"generations/{benchmark}.jsonl.gz", generations)
+        self._write_made(f"generations/{benchmark}.jsonl.gz", generations)
+        partial.drop(self.path, "generations", benchmark)
 
     def has_likelihoods(self, benchmark: str) -> bool:
         """Whether the likelihoods of a benchmark are there, hence whole."""
@@ -170,7 +175,8 @@ class RunFolder:
         self, benchmark: str, found: Sequence[OptionLikelihoods] | Sequence[ReferenceLikelihood]
     ) -> None:
         """Write the likelihoods of options or references."""
-        self._write_lines(f"likelihoods/{benchmark}.jsonl", found)
+        self._write_made(f"likelihoods/{benchmark}.jsonl", found)
+        partial.drop(self.path, "likelihoods", benchmark)
 
     def has_verdicts(self, benchmark: str) -> bool:
         """Whether the answers to a benchmark are judged; texts that are compared never are."""
@@ -200,7 +206,7 @@ class RunFolder:
 
     def write_result(self, result: Result) -> None:
         """Write what the run came to: from now on it is finished."""
-        self._write("result.json", result)
+        self._write("result.json", edited.sealed(self.path, result))
 
     @property
     def diverged(self) -> bool:
@@ -255,23 +261,14 @@ class RunFolder:
         return locks.lock(self.path)
 
     def end_of_log(self, lines: int = 40) -> str:
-        """Return the last lines that the worker printed."""
-        if not self.log.exists():
-            return ""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
-
-    def _drop_format_1(self) -> None:
-        """Remove what an attempt left in the first format: a run never mixes two adapters."""
-        if self._has("job.json"):
-            for name in ("adapter", "generations", "likelihoods", "verdicts"):
-                shutil.rmtree(self.path / name, ignore_errors=True)
-            (self.path / "job.json").unlink()
+        """Return the last lines that the worker printed, long ones cut."""
+        return files.end_of(self.log, lines) if files.present(self.log) else ""
 
     def _generations(self, benchmark: str) -> str:
         return f"generations/{benchmark}.jsonl" + (".gz" if self.format > 1 else "")
 
     def _has(self, name: str) -> bool:
-        return (self.path / name).is_file()
+        return files.present(self.path / name)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         return files.read_object(self.path / name)
@@ -292,6 +289,10 @@ class RunFolder:
     def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
         text = to_json(value, indent=2, inf_nan_mode="strings").decode()
         files.write(self.path / name, text + "\n")
+
+    def _write_made(self, name: str, values: Iterable[FileValue]) -> None:
+        self._write_lines(name, values)
+        sums.note(self.path, [name])
 
     def _write_lines(self, name: str, values: Iterable[FileValue]) -> None:
         lines = (value.model_dump_json() + "\n" for value in values)

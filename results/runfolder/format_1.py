@@ -5,8 +5,10 @@ neither prompts nor gold answers, so that they cannot be judged again without th
 """
 
 import json
+import shutil
 from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from results.runfolder.values import Generation, Head, Result
@@ -36,6 +38,14 @@ def head(spec: Json, job: Json) -> Head:
         protocol=f"{protocol['id']}/{protocol['version']}",
         provenance={},
     )
+
+
+def drop(folder: Path) -> None:
+    """Remove what an attempt left in this format: a run never mixes two adapters."""
+    if (folder / "job.json").is_file():
+        for name in ("adapter", "generations", "likelihoods", "verdicts"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / "job.json").unlink()
 
 
 def result(written: Json) -> Result:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from results.runfolder.events import read_new
+from results.runfolder.events import add_loss, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Event
 
@@ -15,7 +15,7 @@ NOTHING = Event(time=0.0)
 ENDINGS = {"finished", "diverged"}
 """What stands in the place of a phase when there is none left."""
 
-ONE_CLOCK = {"train", "validate"}
+ONE_CLOCK = {"train", "validate", "checkpoint"}
 """Phases that take turns; their time counts together."""
 
 LOSSES = 60
@@ -34,7 +34,7 @@ class Progress:
         latest: The last event of the phase, with what those before it said.
         first: From where the speed of the phase is measured: the first step, whose start is slow,
             or the beginning of what has no steps.
-        losses: The last ones of the training.
+        steps: The last ones of the training, with their losses.
     """
 
     folder: RunFolder = field(kw_only=False)
@@ -45,7 +45,7 @@ class Progress:
     phase_began: float | None = None
     latest: Event = NOTHING
     first: Event | None = None
-    losses: deque[float] = field(default_factory=lambda: deque(maxlen=LOSSES))
+    steps: deque[Event] = field(default_factory=lambda: deque(maxlen=LOSSES))
     begun: set[str] = field(default_factory=set)
 
     def update(self) -> list[tuple[float, str]]:
@@ -57,6 +57,11 @@ class Progress:
     def phase(self) -> str:
         """What the run is doing."""
         return self.latest.phase or "start"
+
+    @property
+    def losses(self) -> list[float]:
+        """The last losses of the training."""
+        return [event.loss for event in self.steps if event.loss is not None]
 
     @property
     def done(self) -> int:
@@ -84,13 +89,13 @@ class Progress:
         """Add an event to what is known; give the phase that it begins, unless it was begun."""
         self.began, self.heard = self.began or event.time, event.time
         if event.loss is not None:
-            self.losses.append(event.loss)
+            add_loss(self.steps, event)
         if not event.phase:
             self.latest = self.latest.model_copy(update=event.model_dump(exclude_none=True))
             if event.step is not None and self.first is None:
                 self.first = event
             return
-        if {event.phase, self.latest.phase} == ONE_CLOCK:
+        if event.phase != self.latest.phase and {event.phase, self.latest.phase} <= ONE_CLOCK:
             self.latest = self.latest.model_copy(update={"phase": event.phase})
         else:
             self.latest, self.phase_began = event, event.time

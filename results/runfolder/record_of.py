@@ -1,23 +1,38 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
+import os
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder import remarks, wishes
-from results.runfolder.folder import RunFolder
+from results.runfolder import edited, files, remarks, wishes
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
+from results.texts import shortened
+
+OF_A_RUN = ("spec.json", "run.json", "result.json", "divergence.json", "failure.json")
+"""A folder that has none of these is not one of a run."""
+
+MOST_OF_REASON = 10_000
+"""Characters of a reason that are stored."""
 
 LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
+
+
+EDITED = "edited after the run: "
 
 
 def record_of(folder: RunFolder) -> Run | None:
     """Read a run folder as a record; None while nothing says how an attempt ended."""
     ended = folder.result() or folder.divergence() or folder.failure()
-    return None if ended is None else _record(folder, ended)
+    if ended is None:
+        return None
+    with files.naming(folder.path):
+        return _record(folder, ended)
 
 
 def attempt_of(folder: RunFolder, state: State) -> Run:
@@ -38,13 +53,21 @@ def _so_far(folder: RunFolder, state: State) -> Failure:
 
 
 def folders(root: Path) -> list[RunFolder]:
-    """List the run folders below `root`, of every format."""
-    return [RunFolder(path.parent) for path in sorted(root.glob("*/spec.json"))]
+    """List the run folders below `root`, of every format, those without a spec too."""
+    # A rerun works below a name with a dot.
+    below = (path for path in sorted(root.glob("*")) if path.name[0] != "." and path.is_dir())
+    return [
+        RunFolder(path) for path in below if any(os.path.lexists(path / one) for one in OF_A_RUN)
+    ]
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
-    head, environment, spec = folder.head(), folder.environment(), folder.spec()
-    training = folder.train_record()
+    head, spec = folder.head(), folder.spec()
+    # Of a failure only the reason counts, and it may have come before these were looked at.
+    reads = suppress(RunFolderError) if isinstance(ended, Failure) else nullcontext()
+    environment, training = None, None
+    with reads:
+        environment, training = folder.environment(), folder.train_record()
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
     peaks = _peak_memory(training, reached)
@@ -60,7 +83,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         backbone=head.backbone,
         seed=head.seed,
         fold=head.fold,
-        marks=head.marks,
+        marks=(*head.marks, *(edits(folder) if result else ())),
         flags=result.flags if result else (),
         setting=head.setting,
         recipe=head.recipe,
@@ -95,6 +118,13 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     )
 
 
+def edits(folder: RunFolder, *, adapter: bool = False) -> list[str]:
+    """Mark a finished run of which something is no longer what it wrote; `edited` says what."""
+    names, head = edited.edited(folder.path, adapter=adapter), folder.head()
+    named = f"{head.method} on {head.backbone}, seed {head.seed}"
+    return [f"{named}: {EDITED}{', '.join(names)}"] if names else []
+
+
 def _peak_memory(training: TrainRecord | None, reached: Result | Divergence | None) -> PeakMemory:
     """Join the phases of the last attempt with those of the one that trained."""
     records = [one.peak_memory for one in (training, reached) if one]
@@ -110,7 +140,8 @@ def _status(ended: Result | Divergence | Failure) -> Status:
 def _reason(ended: Result | Divergence | Failure) -> str:
     if isinstance(ended, Result):
         return ""
-    return f"step {ended.step}: {ended.reason}" if isinstance(ended, Divergence) else ended.reason
+    reason = shortened(ended.reason, MOST_OF_REASON)
+    return f"step {ended.step}: {reason}" if isinstance(ended, Divergence) else reason
 
 
 def _environment_id(reached: Result | Divergence | None, environment: Environment | None) -> str:

@@ -56,6 +56,11 @@ def state_of(path: str, held: frozenset[int] | None) -> State:
     return State("running" if unseen else "lost", last, planned)
 
 
+def ending(path: str) -> float:
+    """Give when the last attempt in the folder at `path` ended; 0 if it has not."""
+    return max(changed(path, name) for name in ENDED)
+
+
 def changed(*path: str) -> float:
     """Give when a file or folder last changed; 0 if it is not there."""
     try:

@@ -191,6 +191,22 @@ class Generation(FileValue):
     """The generated tokens as text, special tokens left out."""
 
 
+class PartialAnswer(FileValue):
+    """An answer as far as it is written, of a benchmark whose answers are not all there yet.
+
+    A later line of the same row stands for an earlier one.
+    """
+
+    id: int
+    """Place of the row in its file, from 0."""
+    tokens: tuple[int, ...]
+    """Ids of the tokens so far, the end token included."""
+    ended: bool
+    """Whether the model ended the text."""
+    options: Mapping[str, float] = {}
+    """As in `OptionLikelihoods`, where options are scored while the prompts are read."""
+
+
 class OptionLikelihoods(FileValue):
     """How likely the model finds each option of a row."""
 
@@ -217,6 +233,21 @@ class ReferenceLikelihood(FileValue):
     """Tokens in that sum."""
 
 
+class PartialLikelihood(FileValue):
+    """How likely the model finds one text, while those of the benchmark are not all there yet."""
+
+    place: int
+    """Of the text among all that are weighed, from 0: the options of a row follow one another."""
+    answer: float
+    """As in `ReferenceLikelihood`, and so what follows."""
+    answer_tokens: int
+    """Tokens in that sum."""
+    text: float
+    """Of prompt and answer."""
+    text_tokens: int
+    """Tokens in that sum."""
+
+
 class Verdict(FileValue):
     """What each extractor found in an answer, and whether that is right."""
 
@@ -234,7 +265,7 @@ class Result(FileValue):
     started: float
     """When the last attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     resumed: bool
@@ -257,6 +288,8 @@ class Result(FileValue):
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
     attempt: str = ""
     """The token of the attempt that wrote it; empty in folders of before."""
+    sha256: Mapping[str, str] = {}
+    """Of the files that it follows from, by name, and of itself; empty in folders of before."""
 
 
 class Divergence(FileValue):
@@ -265,7 +298,7 @@ class Divergence(FileValue):
     started: float
     """When the attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Wall-clock seconds of each phase, and of the whole attempt under "wall"."""
+    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     trainable_parameters: int

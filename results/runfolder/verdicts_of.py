@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from results.record import Verdicts
+from results.runfolder import files
 from results.runfolder.folder import RunFolder
 
 
@@ -17,11 +18,12 @@ def verdicts_of(folder: RunFolder) -> tuple[Verdicts, ...]:
         RunFolderError: A file is damaged.
     """
     result = folder.result()
-    return tuple(
-        _verdicts(folder, score.benchmark, score.extractor)
-        for score in (result.scores if result else ())
-        if score.headline and score.extractor and folder.has_verdicts(score.benchmark)
-    )
+    with files.naming(folder.path):
+        return tuple(
+            _verdicts(folder, score.benchmark, score.extractor)
+            for score in (result.scores if result else ())
+            if score.headline and score.extractor and folder.has_verdicts(score.benchmark)
+        )
 
 
 def _verdicts(folder: RunFolder, benchmark: str, extractor: str) -> Verdicts:

@@ -16,10 +16,17 @@ from results.store import postgresql, sqlite
 
 @dataclass(frozen=True)
 class Database:
-    """A database that is opened for each transaction, and the name it has in messages."""
+    """A database that is opened for each transaction, and the name it has in messages.
+
+    Attributes:
+        name: Without a password.
+        engine: Opens it.
+        beside: The folder of its file; None on a server.
+    """
 
     name: str
     engine: Engine
+    beside: Path | None = None
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -42,7 +49,8 @@ def to_write(place: str | Path) -> Database:
     url = _url(place)
     if _is_sqlite(url):
         # Taking the lock at once, writers wait for each other instead of failing half-way.
-        return Database(sqlite.name(url), sqlite.engine(url, begin="BEGIN IMMEDIATE"))
+        file, engine = sqlite.file(url), sqlite.engine(url, begin="BEGIN IMMEDIATE")
+        return Database(sqlite.name(url), engine, file.parent)
     if url.get_backend_name() == postgresql.BACKEND:
         return Database(_name(url), postgresql.engine_to_write(url))
     return _server(url)
@@ -52,9 +60,27 @@ def to_read(place: str | Path) -> Database:
     """Open `place` for reading, never making a file."""
     url = _url(place)
     if _is_sqlite(url):
+        file = sqlite.file(url)
         engine = sqlite.engine(sqlite.for_reading(url), begin="BEGIN")
-        return Database(sqlite.name(url), engine)
+        return Database(sqlite.name(url), engine, file.parent)
     return _server(url)
+
+
+def name(place: str | Path) -> str:
+    """Name a store as messages do: without the password of its URL."""
+    return _name(_url(place)) if "://" in str(place) else str(place)
+
+
+def path(place: str | Path) -> Path | None:
+    """Give the file of a store, whatever is in its place; None where it is on a server."""
+    url = _url(place)
+    return sqlite.path(url) if _is_sqlite(url) else None
+
+
+def in_schema(place: str, schema: str) -> str:
+    """Name a store on the same server whose tables are in another schema."""
+    inside = _url(place).update_query_dict({"options": f"-csearch_path={schema}"})
+    return inside.render_as_string(hide_password=False)
 
 
 def _url(place: str | Path) -> URL:

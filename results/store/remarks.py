@@ -1,5 +1,6 @@
 """What users wrote on runs: tags and notes, by the id of the run."""
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -31,6 +32,17 @@ def read(connection: Connection, run_ids: Collection[str]) -> dict[str, Remarks]
         known = found[run_id]
         found[run_id] = Remarks(known.tags, (*known.notes, Note(*note)))
     return found
+
+
+def joined(stored: Run, given: Run) -> Run:
+    """Add to a run what users said of it to the store."""
+    notes = sorted({*stored.notes, *given.notes}, key=lambda note: note.written)
+    return dataclasses.replace(
+        given,
+        tags=tuple(sorted({*stored.tags, *given.tags})),
+        notes=tuple(notes),
+        forgotten=given.forgotten or stored.forgotten,
+    )
 
 
 def keep(connection: Connection, run: Run) -> None:

@@ -37,6 +37,17 @@ def add(connection: Connection, run: Run) -> int:
     return attempt
 
 
+def replace(connection: Connection, attempt: int, run: Run) -> None:
+    """Store an attempt in place of what is stored of it."""
+    keys = facts_of(connection, run)
+    for table in (schema.runs, schema.documents):
+        this = sa.update(table).where(table.c.attempt == attempt)
+        connection.execute(this.values(columns(table, run, keys)))
+    scores = schema.scores
+    connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
+    add_scores(connection, {attempt: run.scores})
+
+
 def facts_of(connection: Connection, run: Run) -> dict[str, object]:
     """Keep what runs share; give the columns that point to it."""
     return {
@@ -58,6 +69,9 @@ def complete(connection: Connection, attempt: int, run: Run) -> None:
     known = {name: fact for name, fact in told.items() if fact is not None}
     if run.forgotten:
         known["forgotten"] = run.forgotten
+    documents = schema.documents
+    this_document = sa.update(documents).where(documents.c.attempt == attempt)
+    connection.execute(this_document.values(marks=run.marks))
     if known:
         this = schema.runs.c.attempt == attempt
         connection.execute(sa.update(schema.runs).where(this).values(known))

@@ -13,7 +13,7 @@ from sqlalchemy import URL, Engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from results.errors import ResultsError
+from results.errors import ResultsError, stands_in
 
 BACKEND = "sqlite"
 READERS_WAIT, WRITERS_WAIT = 30, 300
@@ -37,6 +37,35 @@ def url(path: str | Path) -> URL:
 def name(url: URL) -> str:
     """Name a database as messages call it."""
     return url.database or ":memory:"
+
+
+def file(url: URL) -> Path:
+    """Give the file of a database, whatever links lead to it.
+
+    Raises:
+        ResultsError: It is not kept in a file, or something else is in the place of the file.
+    """
+    file = path(url)
+    if found := stands_in(file):
+        raise ResultsError(
+            f"The store {name(url)} cannot be opened: it must be a file, not {found}.\n"
+            f"  Please {ANOTHER}"
+        )
+    return file
+
+
+def path(url: URL) -> Path:
+    """Give the place of the file of a database, whatever links lead to it.
+
+    Raises:
+        ResultsError: It is not kept in a file.
+    """
+    if ":memory:" in name(url) or url.query.get("mode") == "memory":
+        raise ResultsError(f"A store in memory keeps nothing.\n  Please {ANOTHER}")
+    given = name(url)
+    return Path(
+        given.removeprefix("file:").partition("?")[0] if given.startswith("file:") else given
+    ).resolve()
 
 
 def for_reading(url: URL) -> URL:

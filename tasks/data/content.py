@@ -27,6 +27,8 @@ MARKS = {
 def uncompressed(path: Path) -> bytes:
     """Read the content of a file, unpacked if its name ends in `.gz`; it is not empty."""
     try:
+        if path.exists() and not path.is_file():  # to open a FIFO would wait for ever
+            raise DataError(f"{path}: not a file.")
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -1,9 +1,14 @@
 """The main job as a user runs it: command line, real worker processes, `tiny`, samples."""
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -104,6 +109,22 @@ def test_the_same_command_again_runs_nothing_and_says_so(harness: Command, place
     assert not {name for name in changed if not name.startswith("harness.db")}
 
 
+def test_a_grid_that_is_all_stored_says_so_without_torch_and_without_a_worker(
+    place: Path, children: Callable[[int], list[int]]
+) -> None:
+    environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    command = [sys.executable, "-m", "harness", *GRID]
+    with TemporaryFile("w+") as told:
+        running, seen = subprocess.Popen(command, cwd=place, env=environment, stderr=told), set()
+        while running.poll() is None:
+            seen |= {*children(running.pid)}
+        told.seek(0)
+        imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in told}
+    assert (running.returncode, seen) == (0, set())
+    assert "harness" in imported
+    assert not imported & {"torch", "transformers", "peft", "accelerate"}
+
+
 def test_a_dry_run_lists_the_runs_seed_by_seed_and_writes_nothing(
     harness: Command, tmp_path: Path
 ) -> None:
@@ -111,8 +132,34 @@ def test_a_dry_run_lists_the_runs_seed_by_seed_and_writes_nothing(
     assert [line.split("  ")[1] for line in listed[:4]] == [
         f"{method} on tiny, math, seed {seed}" for seed in (7, 8) for method in ("dypam", "lora")
     ]
-    assert "4 runs, 4 to do." in listed
+    assert listed[4:7] == [
+        "4 runs, 4 to do.",
+        "  4 new",
+        "  no finished run on these backbones and groups says how long they take",
+    ]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dry_run_says_how_far_runs_are_and_what_those_to_do_take(
+    harness: Command, place: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(place, tmp_path / "copy")
+    runs = {one.head().method: one for one in map(RunFolder, folders(copy))}
+    failed, held = runs["lora"], runs["dypam"]
+    for folder in (failed, held):
+        (folder.path / "result.json").unlink()
+    failed.note_failure("ValueError: no such layer")
+    (copy / "harness.db").unlink()
+    assert harness(copy, "reindex").returncode == 0
+    with held.locked():
+        listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
+    ends = {line.split()[0]: line.rpartition("  ")[2] for line in listed[:4]}
+    assert ends[failed.path.name] == "(failed)"
+    assert ends[held.path.name] == "(running)"
+    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 running, 1 failed"]
+    assert re.fullmatch(
+        r"  \d+ s of a slot \(1 as runs like them took; measured on CPU .*\)", listed[6]
+    )
 
 
 @pytest.mark.parametrize("name", ["latex", "html", "markdown", "csv", "json"])

@@ -40,7 +40,7 @@ def make_run(
         "adapter_bytes": 20,
         "peak_memory_bytes": 4096,
         "train_tokens_per_second": 1234.5,
-        "folder": "runs/lora",
+        "folder": "/runs/lora",
         "provenance": {"commit": "abc"},
         "scores": tuple(
             Score(benchmark, "accuracy", "llm-adapters", True, right / 100, 100)

@@ -1,9 +1,9 @@
 """The copies in a run folder of methods and benchmarks that were given by path."""
 
-import sys
 from pathlib import Path
 
 from harness.plugins import named_files
+from harness.printed import say
 from harness.spec.planned import PlannedRun, PluginFile
 from results.runfolder.folder import RunFolder
 
@@ -26,7 +26,7 @@ def _as_it_was(file: PluginFile, folder: RunFolder, room: Path) -> PluginFile:
     if not changed or not all(copy.is_file() for copy in kept.values()):
         return file
     used = kept[changed[0]]
-    print(f"note: {changed[0]} is not what it was; its copy is used: {used}", file=sys.stderr)
+    say(f"note: {changed[0]} is not what it was; its copy is used: {used}", err=True)
     return _laid_out(file, folder, room)
 
 

@@ -11,11 +11,11 @@ from harness.commands.one_run import named
 from harness.commands.one_run.copies import with_copies
 from harness.commands.one_run.items import read
 from harness.commands.report import Report
-from harness.commands.run import INTERRUPTED
 from harness.errors import UserError, unknown
 from harness.planning.faults import Faults
-from harness.planning.source import source_hash
 from harness.plugins import named_files
+from harness.plugins.source import changed
+from harness.printed import say
 from harness.scheduling import schedule
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.slots import Slot, visible_gpus
@@ -27,6 +27,8 @@ from results.reports.one_run.rerun import markdown
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Environment
 from results.store import Store
+
+INTERRUPTED = 130
 
 
 def rerun(store_place: str, run: str, keep: Path | None) -> Report:
@@ -55,7 +57,7 @@ def rerun(store_place: str, run: str, keep: Path | None) -> Report:
             if kept:
                 after.path.rename(kept)
     except KeyboardInterrupt:
-        print("Interrupted. Nothing of the rerun is kept.", file=sys.stderr)
+        say("Interrupted. Nothing of the rerun is kept.", err=True)
         sys.exit(INTERRUPTED)
     return Report(markdown(found), found, found.same)
 
@@ -111,14 +113,8 @@ def _here(planned: PlannedRun) -> PlannedRun:
 def _same_method(method: MethodSpec) -> None:
     """Refuse a method whose source is another one than that of the run."""
     plugins.method(method.name)
-    now = source_hash(method.name, selects_layers=bool(method.fields.get("dls")))
-    if now != method.source:
-        of_peft = method.name.startswith(plugins.OF_PEFT)
-        what = "the version of PEFT" if of_peft else "the source of the method"
-        raise UserError(
-            f"{method.name}: {what} has changed since: its hash is {now[:16]}, that of the run is "
-            f"{method.source[:16]}. Check out the commit of the run."
-        )
+    if fault := changed(method):
+        raise UserError(f"{fault} Check out the commit of the run.")
 
 
 def _same_data(planned: PlannedRun) -> None:

@@ -1,27 +1,53 @@
 """`harness show`: one run, on one screen or in full."""
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from harness.commands.one_run import named
 from harness.commands.report import Report
 from harness.spec.planned import own_files
+from results.record import Run
+from results.reports.one_run.attempts import summed
 from results.reports.one_run.run import markdown
 from results.reports.one_run.screen import screen
+from results.runfolder import aside, attempts
 from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.record_of import EDITED, edits
 
 
 def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     """Show a run; of a failed one the end of its log too."""
     run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
+    run, told = _checked(run, folder), _told(folder)
     log = folder.end_of_log() if run.status == "failed" else ""
     record = folder.train_record()
     training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
     if not in_full:
-        return Report(screen(run, log, training), run)
+        return Report(screen(run, log, training, told), run)
     end = f"\n\n## End of {folder.log}\n\n{log}" if log else ""
-    return Report(markdown(run, training, _own_files(folder)) + end, run)
+    return Report(markdown(run, training, _own_files(folder), told) + end, run)
+
+
+def _checked(run: Run, folder: RunFolder) -> Run:
+    """Mark a run whose files are no longer those that it wrote, the weights among them."""
+    if run.status != "finished" or not folder.finished:
+        return run
+    before = tuple(mark for mark in run.marks if EDITED not in mark)
+    return replace(run, marks=(*before, *edits(folder, adapter=True)))
+
+
+def _told(folder: RunFolder) -> dict[str, str]:
+    """Sum up several attempts, and name what was set aside as damaged."""
+    found = attempts.attempts(folder)
+    ends = [one.status or "ended without a word" for one in found]
+    peak = max((one.peak_memory_bytes for one in found), default=0)
+    told = {
+        "attempts": summed(ends, [one.seconds for one in found], peak),
+        "set aside": ", ".join(aside.listed(folder.path)),
+    }
+    return {name: text for name, text in told.items() if text}
 
 
 def _own_files(folder: RunFolder) -> dict[str, str]:

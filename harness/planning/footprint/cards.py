@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-import torch
-
+from harness import gpus
 from results.reports.costs import size
 
 CONTEXT = 600_000_000
@@ -28,8 +27,10 @@ class Card:
 
 def visible_cards(per_gpu: int = 1) -> list[Card]:
     """List the GPUs that torch sees, or the equal shares of them that a run gets."""
-    if not torch.cuda.is_available():
+    if not gpus.there():
         return []
+    import torch  # noqa: PLC0415 (start-up time)
+
     found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
     share = f"1/{per_gpu} of " if per_gpu > 1 else ""
     return [Card(share + one.name, one.total_memory // per_gpu) for one in found]

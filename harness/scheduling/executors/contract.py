@@ -10,6 +10,7 @@ from typing import Literal, Self
 from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
 from results.runfolder.attempts import close
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import FailureKind
 
 State = Literal["waiting", "running", "ended"]
 
@@ -144,13 +145,20 @@ class Executor(ABC):
         self.close()
 
 
-def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
+def outcome_of(
+    folder: RunFolder, exit_status: int, printed: str = "", *, starved: bool = False
+) -> Outcome:
     """Conclude from a worker's exit status and files how its run ended; note why if it failed.
 
     Args:
         folder: The run folder.
         exit_status: As in `subprocess`: that of the process, or minus the signal that ended it.
+        printed: What a worker printed that broke before it could run the folder; the log gets it.
+        starved: Whether the kernel is known to have ended it for want of memory.
     """
+    if printed:
+        with folder.log.open("a") as log:
+            log.write(printed)
     if exit_status == ELSEWHERE:
         return Outcome(folder, "elsewhere")
     if folder.finished:  # written last, so whatever came after it took nothing away
@@ -159,12 +167,20 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
-    if exit_status < 0:
-        close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
-    elif not folder.failed:
-        reason = f"The worker ended with status {exit_status} and left no result"
-        close(folder, reason, "exception")
+    if starved or exit_status < 0 or not folder.failed:
+        close(folder, *_why(exit_status, printed, starved=starved))
     return Outcome(folder, "failed")
+
+
+def _why(exit_status: int, printed: str, *, starved: bool) -> tuple[str, FailureKind]:
+    """Say why a run failed whose worker did not, and what sort of failure that is."""
+    if starved:
+        return "The kernel ended the worker: the machine has too little memory", "memory"
+    if exit_status < 0:
+        return f"The worker was ended by {_signal(-exit_status)}", "vanished"
+    *_, last = printed.strip().split("\n")
+    how = f": {last}" if last else " and left no result"
+    return f"The worker ended with status {exit_status}{how}", "exception"
 
 
 def _signal(number: int) -> str:

@@ -13,8 +13,9 @@ from harness.scheduling.executors.contract import (
     State,
     outcome_of,
 )
-from harness.scheduling.process import WorkerProcess
+from harness.scheduling.process import Ended, WorkerProcess
 from harness.scheduling.slots import Slot
+from results.runfolder.folder import RunFolder
 
 WORKER = (sys.executable, "-P", "-m", "harness.worker")
 
@@ -49,7 +50,9 @@ class LocalExecutor(Executor):
 
         One alone: on two cores, a second one would keep both of them from getting ready.
         """
-        self._idle[0].start()
+        with self._changed:
+            if not self._closed:
+                self._idle[0].start()
 
     def submit(self, job: Job) -> None:
         """Put a job behind those that wait; the first ones start a thread each."""
@@ -145,9 +148,9 @@ class LocalExecutor(Executor):
                 # Under the lock, so that none starts while it is cancelled.
                 if going := not self._interrupted and job not in self._cancelled:
                     worker.start()
-            status = worker.run(folder) if going else None
+            ended = worker.run(folder) if going else None
             cancelled = Outcome(folder, "cancelled")
-            self._add(job, cancelled if status is None else outcome_of(folder, status))
+            self._add(job, _outcome(folder, ended) if ended else cancelled)
 
     def _add(self, job: Job, *outcomes: Outcome) -> None:
         with self._changed:
@@ -158,6 +161,10 @@ class LocalExecutor(Executor):
                 self._running.pop(job, None)
                 self._states[job] = "ended"
             self._changed.notify_all()
+
+
+def _outcome(folder: RunFolder, ended: Ended) -> Outcome:
+    return outcome_of(folder, ended.status, ended.printed, starved=ended.starved)
 
 
 executor = LocalExecutor

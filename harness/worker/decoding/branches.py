@@ -11,7 +11,7 @@ prompt. So a prompt is read once, and the output layer runs only where an option
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,8 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from harness.worker.decoding.decode import Answer
-from harness.worker.decoding.slots import TOGETHER, Read, kinds, read_prompts
+from harness.worker.decoding.reading import TOGETHER, Read, read_prompts
+from harness.worker.decoding.slots import kinds
 
 Tokens = tuple[int, ...]
 
@@ -64,27 +65,20 @@ class Branches:
 
 @torch.inference_mode()
 def read_and_score(
-    model: Any,
-    answers: Sequence[Answer],
-    pad: int,
-    progress: Callable[[int, int], None],
-    most: int = TOGETHER,
-) -> None:
-    """Score the options of each answer, without writing it.
+    model: Any, answers: Sequence[Answer], pad: int, most: int = TOGETHER
+) -> Iterator[Sequence[Answer]]:
+    """Score the options of answers that have no scores, without writing any; yield each pass.
 
     Args:
         model: A causal language model that branches `fit`.
         answers: With their prompts and options.
         pad: A token in the place of none, hidden by masks.
-        progress: Called after each pass with prompts done and prompts in all.
         most: Prompts in one pass, as `read_prompts` takes it.
     """
     model.eval()
-    done = 0
-    for read in read_prompts(model, answers, pad, most):
+    for read in read_prompts(model, answers, pad, most, lambda answer: not answer.scored):
         score(model, read, pad)
-        done += len(read.answers)
-        progress(done, len(answers))
+        yield read.answers
 
 
 @torch.inference_mode()

@@ -1,6 +1,6 @@
 """Decoding in batches, by a plan that is part of the spec."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ class Answer:
         prompt: Token ids.
         limit: The most tokens of the answer.
         options: Token ids of what is scored there, by what each states.
+        benchmark: That asks, by name.
+        id: Of the row of the benchmark.
         tokens: Of the answer, its end token included if it has one.
         ended: Whether it has one.
         scores: The log-likelihood of each option in nats.
@@ -28,6 +30,8 @@ class Answer:
     prompt: list[int]
     limit: int = 0
     options: Mapping[str, list[int]] = field(default_factory=dict)
+    benchmark: str = ""
+    id: int = 0
     tokens: list[int] = field(default_factory=list)
     ended: bool = False
     scores: dict[str, float] = field(default_factory=dict)
@@ -36,6 +40,11 @@ class Answer:
     def done(self) -> bool:
         """Whether there is nothing more to write."""
         return self.ended or len(self.tokens) >= self.limit
+
+    @property
+    def scored(self) -> bool:
+        """Whether there are scores of all options."""
+        return len(self.scores) == len(self.options)
 
     def add(self, new: list[int], ends: Sequence[int]) -> None:
         """Add what the model has written, up to its first end token."""
@@ -46,38 +55,33 @@ class Answer:
 
 @torch.inference_mode()
 def generate(
-    model: Any,
-    prompts: Sequence[list[int]],
-    plan: BatchPlan,
-    protocol: Protocol,
-    pad: int,
-    progress: Callable[[int, int], None],
-) -> list[Answer]:
-    """Decode by the rule of a protocol, in the order of `prompts`.
+    model: Any, answers: Sequence[Answer], plan: BatchPlan, protocol: Protocol, pad: int
+) -> Iterator[Sequence[Answer]]:
+    """Decode by the rule of a protocol; yield the answers of a batch after each of its rounds.
 
     In rounds of `plan.round_tokens`: after each, answers that have ended leave and the others
     form new batches, longest first. In float32 the tokens are those of decoding one by one.
+    Answers may be some rounds ahead of others, where an earlier attempt stopped; the batches are
+    those of an attempt that does not stop.
 
     Args:
         model: A causal language model with `generate`.
-        prompts: Token ids.
+        answers: With the tokens of whole rounds.
         plan: Batch size and length of a round.
         protocol: Says where an answer is cut, and how many beams there are; with more than one an
             answer is one round, since beams cannot be taken up again.
         pad: The token on the left of shorter prompts, hidden by the attention mask.
-        progress: Called after each batch with answers done and answers in all.
     """
     model.eval()
     longest = protocol.max_new_tokens
-    answers = [Answer(list(prompt), longest) for prompt in prompts]
     round_tokens = plan.round_tokens if protocol.beams == 1 else longest
     for written in range(0, longest, round_tokens):
         room = min(round_tokens, longest - written)
-        unfinished = [answer for answer in answers if not answer.ended]
-        for batch in _batches(unfinished, plan.batch_size):
-            _extend(model, batch, room, protocol.beams, pad)
-            progress(sum(answer.ended for answer in answers), len(answers))
-    return answers
+        taken = [answer for answer in answers if len(answer.tokens) > written or not answer.ended]
+        for batch in _batches(taken, plan.batch_size):
+            if late := [answer for answer in batch if len(answer.tokens) <= written]:
+                _extend(model, late, room, protocol.beams, pad)
+                yield late
 
 
 def end_tokens(model: Any) -> list[int]:
@@ -87,7 +91,8 @@ def end_tokens(model: Any) -> list[int]:
 
 
 def _batches(answers: list[Answer], size: int) -> Iterator[list[Answer]]:
-    longest_first = sorted(answers, key=lambda a: len(a.prompt) + len(a.tokens), reverse=True)
+    # All have written as much.
+    longest_first = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
     for start in range(0, len(longest_first), size):
         yield longest_first[start : start + size]
 

@@ -1,6 +1,6 @@
 """How likely a model finds given answers: of options, and of references for perplexity."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,11 @@ def likelihoods(
     examples: Sequence[Example],
     pad: int,
     batch_tokens: int,
-    progress: Callable[[int, int], None],
-) -> list[Likelihood]:
-    """Score each text in one forward pass, several at a time, in the order of `examples`.
+    known: Collection[int] = (),
+) -> Iterator[dict[int, Likelihood]]:
+    """Score each text in one forward pass, several at a time; yield those of a pass by place.
+
+    The passes are the same whatever is known: those all of whose texts are known are left out.
 
     Args:
         model: A causal language model.
@@ -43,19 +45,17 @@ def likelihoods(
         pad: The token on the right of shorter texts, hidden by the attention mask.
         batch_tokens: Tokens of one forward pass, padding included: the logits of a large
             vocabulary fill a GPU. A longer text is a batch of its own.
-        progress: Called after each batch with texts done and texts in all.
+        known: Places of the texts that were scored before.
     """
     model.eval()
-    found: dict[int, Likelihood] = {}
     order = sorted(range(len(examples)), key=lambda place: len(examples[place].ids))
     while order:
         longest = len(examples[order[-1]].ids)
         size = max(1, batch_tokens // longest)
         order, places = order[:-size], order[-size:]
-        batch = [examples[place] for place in places]
-        found |= dict(zip(places, _batch(model, batch, pad), strict=True))
-        progress(len(found), len(examples))
-    return [found[place] for place in range(len(examples))]
+        if not set(places) <= set(known):
+            batch = [examples[place] for place in places]
+            yield dict(zip(places, _batch(model, batch, pad), strict=True))
 
 
 def _batch(model: Any, batch: Sequence[Example], pad: int) -> list[Likelihood]:

@@ -1,13 +1,11 @@
 """Greedy decoding by slots: an answer that has ended leaves, and a waiting prompt takes its place.
 
-What all prompts of a list begin with is read once. The rest of up to ten prompts is read in one
-pass, before there are slots for all of them, so that no slot waits.
+Up to ten prompts are read in one pass, before there are slots for all of them, so that no slot
+waits.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 import torch
@@ -16,35 +14,11 @@ from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from harness.worker.decoding.decode import Answer, end_tokens
+from harness.worker.decoding.reading import Read, read_prompts
 from harness.worker.decoding.rows import Rows, Source
-from methods.tuners import prefix
-
-TOGETHER = 10
-"""The most prompts that are read in one pass."""
 
 STEPS = 8
 """Steps of a GPU before it is asked which answers have ended, for which it has to be waited."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """Prompts that one pass has read.
-
-    Attributes:
-        answers: To them, with no token yet.
-        lengths: Tokens of each prompt.
-        cache: Keys and values of each prompt in its first columns; padding follows.
-        logits: After the last token of each prompt: (prompts, vocabulary).
-    """
-
-    answers: Sequence[Answer]
-    lengths: list[int]
-    cache: DynamicCache
-    logits: Tensor
-
-    def sources(self) -> list[Source]:
-        """Say where each prompt is in the cache."""
-        return [Source(self.cache, row, length) for row, length in enumerate(self.lengths)]
 
 
 FOLLOWED = {
@@ -122,32 +96,39 @@ def decode(
 ) -> Iterator[Answer]:
     """Write answers, one list after the other through the same slots; yield each when it is done.
 
-    In float32 the tokens are those of decoding one by one.
+    In float32 the tokens are those of decoding one by one. Prompts are read in the same passes
+    whatever is done of an earlier attempt: passes without an answer to write are left out.
 
     Args:
         model: A causal language model for which `refusal` gives no reason.
-        lists: Answers that have no token yet; a list shares the start of its prompts.
+        lists: Answers that are done or have no token yet; a list shares the start of its prompts.
         slots: The most answers that are written at once.
         pad: The token on the right of shorter prompts, hidden by the attention mask.
         read: Called with prompts that were just read; it leaves them as they are.
     """
     model.eval()
     ends, writing = end_tokens(model), _Writing(model, slots)
-    passes = (one for answers in lists for one in read_prompts(model, answers, pad, slots))
+    passes = (one for answers in lists for one in read_prompts(model, answers, pad, slots, _waits))
     ready: deque[tuple[Answer, Source]] = deque()
     while True:
         writing.arrange([ready.popleft() for _ in range(min(writing.free, len(ready)))])
         if writing.free and (one := next(passes, None)):
             read(one)
-            for answer, token in zip(one.answers, one.logits.argmax(-1).tolist(), strict=True):
+            tokens = one.logits.argmax(-1).tolist()
+            found = zip(one.answers, tokens, one.sources(), strict=True)
+            begun = [each for each in found if _waits(each[0])]
+            for answer, token, _ in begun:
                 answer.add([token], ends)
-            yield from (answer for answer in one.answers if answer.done)
-            found = zip(one.answers, one.sources(), strict=True)
-            ready += [(answer, source) for answer, source in found if not answer.done]
+            yield from (answer for answer, _, _ in begun if answer.done)
+            ready += [(answer, source) for answer, _, source in begun if not answer.done]
         elif writing.answers:
             yield from writing.write(ends)
         else:
             return
+
+
+def _waits(answer: Answer) -> bool:
+    return not answer.done
 
 
 class _Writing:
@@ -231,63 +212,3 @@ def kinds(model: Any) -> list[tuple[str, int | None]]:
         (name, getattr(layer, "sliding_window", None))
         for name, layer in zip(names, layers, strict=True)
     ]
-
-
-def read_prompts(
-    model: Any, answers: Sequence[Answer], pad: int, most: int = TOGETHER
-) -> Iterator[Read]:
-    """Read the prompts of a list, longest first, at most `most` in one pass."""
-    size = min(TOGETHER, most)
-    longest_first = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
-    shared = _shared([answer.prompt for answer in answers])
-    start = DynamicCache()
-    if shared:
-        ids = torch.tensor([shared], device=model.device)
-        model(input_ids=ids, past_key_values=start, use_cache=True, logits_to_keep=1)
-    for first in range(0, len(answers), size):
-        batch = longest_first[first : first + size]
-        yield _read_on(model, batch, start, len(shared), pad)
-
-
-def _shared(prompts: Sequence[list[int]]) -> list[int]:
-    """Return what all prompts begin with, short of the last token of each."""
-    first, last = min(prompts), max(prompts)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return [token for token, _ in same][: min(map(len, prompts)) - 1]
-
-
-def _read_on(
-    model: Any, batch: Sequence[Answer], start: DynamicCache, shared: int, pad: int
-) -> Read:
-    """Read prompts whose first `shared` tokens are in `start`."""
-    lengths = [len(answer.prompt) for answer in batch]
-    ids = torch.full((len(batch), max(lengths) - shared), pad)
-    mask = torch.zeros(len(batch), max(lengths), dtype=torch.long)
-    for row, answer in enumerate(batch):
-        ids[row, : lengths[row] - shared] = torch.tensor(answer.prompt[shared:])
-        mask[row, : lengths[row]] = 1
-    cache, lasts = _copies(start, len(batch)), sorted(set(lengths))
-    output = model(
-        input_ids=ids.to(model.device),
-        attention_mask=mask.to(model.device),
-        past_key_values=cache,
-        use_cache=True,
-        logits_to_keep=torch.tensor(lasts, device=model.device) - shared - 1,
-    )
-    last = [lasts.index(length) for length in lengths]
-    return Read(batch, lengths, cache, output.logits[range(len(batch)), last])
-
-
-def _copies(start: DynamicCache, rows: int) -> DynamicCache:
-    """Copy what one sequence has read for several rows."""
-    if not start.layers:
-        return DynamicCache()
-    layers: list[Any] = list(start.layers)
-    cache = DynamicCache(
-        [
-            (layer.keys.expand(rows, -1, -1, -1), layer.values.expand(rows, -1, -1, -1))
-            for layer in layers
-        ]
-    )
-    prefix.carry(cache, [(start, 0)] * rows)
-    return cache

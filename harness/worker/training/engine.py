@@ -1,7 +1,7 @@
 """Accelerate, over plain torch or DeepSpeed ZeRO-1: where the two differ in a step."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -34,6 +34,7 @@ class Engine:
         self.accelerator = _accelerator(recipe, adapter)
         self.parameters: list[nn.Parameter] = []
         self.optimizer: Any = None
+        self._adamw: Any = None
 
     def prepare(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
         """Hand model and optimizer over; return the model to call from now on."""
@@ -41,7 +42,32 @@ class Engine:
         wrapped, stepping = self.accelerator.prepare(model, optimizer)
         # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
         self.optimizer = stepping if self._sharded else optimizer
+        self._adamw = optimizer
         return wrapped
+
+    def state(self) -> dict[str, Any]:
+        """Return what the optimizer keeps of earlier steps: its moments and rates.
+
+        Under DeepSpeed also the float32 numbers of this process of which the parameters are a copy.
+        """
+        found = self._adamw.state_dict()
+        # A parameter that no gradient has reached yet has no moments.
+        state = {str(place): kept for place, kept in found["state"].items()}
+        numbers = [p.detach() for p in self._stepped()] if self._sharded else []
+        return {"state": state, "param_groups": found["param_groups"], "numbers": numbers}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` returned; the parameters themselves are not the engine's."""
+        kept = {int(place): kept for place, kept in state["state"].items()}
+        self._adamw.load_state_dict({"state": kept, "param_groups": state["param_groups"]})
+        if self._sharded:
+            with torch.no_grad():
+                for number, saved in zip(self._stepped(), state["numbers"], strict=True):
+                    number.copy_(saved)
+
+    def _stepped(self) -> list[Tensor]:
+        """List what the optimizer moves: under DeepSpeed no parameters, but what they copy."""
+        return [p for group in self._adamw.param_groups for p in group["params"]]
 
     @property
     def _sharded(self) -> bool:
@@ -105,6 +131,9 @@ def _accelerator(recipe: Recipe, adapter: Precision) -> Accelerator:
     """Set up the engine of the recipe for this one process."""
     if recipe.engine == "torch":
         return Accelerator(cpu=not torch.cuda.is_available())
+    from harness.worker.machine import compiling  # noqa: PLC0415 (it imports setuptools)
+
+    compiling.install()
     return Accelerator(
         gradient_accumulation_steps=recipe.accumulation_steps,
         deepspeed_plugin=_zero_one(recipe, adapter),

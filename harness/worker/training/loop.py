@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
@@ -11,16 +12,26 @@ from torch import Tensor
 from transformers import get_scheduler
 
 from harness.spec.recipe import Recipe
+from harness.worker import stopping
 from harness.worker.encode import Example, collate, concatenate
 from harness.worker.journal import Journal
 from harness.worker.training.batches import Training
 from harness.worker.training.best import Best
+from harness.worker.training.checkpoint import (
+    Checkpoints,
+    State,
+    randomness,
+    restore_randomness,
+)
 from harness.worker.training.divergence import require_finite
 from harness.worker.training.engine import Engine
 from harness.worker.training.extras import NO_EXTRAS, Extras
 from harness.worker.training.losses import Losses
 from harness.worker.training.objective import token_loss, validation_loss
 from methods.training.packing import row_by_row
+
+PHASES = ("train", "validate", "checkpoint")
+"""In which a training spends its time."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,11 @@ def fit(
     journal: Journal,
     extras: Extras = NO_EXTRAS,
     evaluating: Callable[[], AbstractContextManager[None]] = nullcontext,
+    checkpoints: Checkpoints | None = None,
 ) -> Trained:
     """Train the adapter of `model` and leave it at the state of lowest validation loss.
+
+    Where there is a checkpoint, the training goes on from it as if it had never been cut.
 
     Args:
         model: An adapted model.
@@ -48,9 +62,11 @@ def fit(
         journal: Gets losses and phases.
         extras: What the method adds.
         evaluating: Makes the block in which a validation computes.
+        checkpoints: Of this training; none are read or written without them.
 
     Raises:
         DivergedError: A loss is NaN or infinite; the model is left as it is then.
+        Interrupted: The process was asked to stop; the step is finished, and in a checkpoint.
     """
     recipe = training.recipe
     with journal.phase("adapt"):
@@ -59,26 +75,97 @@ def fit(
         schedule = get_scheduler(recipe.schedule, adamw, training.warmup_steps, training.steps)
         wrapped = engine.prepare(model, adamw)
     loop = Loop(model, wrapped, engine, training, extras)
-    best = Best(model)
-    tokens, validation_steps = 0, training.validation_steps
+    course = Course(loop, schedule, Best(model), journal, evaluating)
+    if checkpoints and (found := checkpoints.newest()):
+        with journal.phase("load"):
+            course.restore(*found)
     wrapped.train()
     with Losses(journal) as losses:
-        for step, passes in enumerate(training.batches(), 1):
-            found, count = loop.step(step, passes)
-            schedule.step()
-            tokens += count
-            losses.add(found, step=step, of=training.steps, tokens=tokens, lr=_rate(schedule))
-            if step in validation_steps:
+        course.run(losses, checkpoints)
+    course.best.put_back()
+    return Trained(course.step, course.tokens, course.best.step, course.best.loss)
+
+
+class Course:
+    """A training between its first step and its last.
+
+    Attributes:
+        step: The last one that was taken.
+        tokens: Seen so far.
+    """
+
+    def __init__(
+        self,
+        loop: "Loop",
+        schedule: Any,
+        best: Best,
+        journal: Journal,
+        evaluating: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self.loop, self.schedule, self.best = loop, schedule, best
+        self.journal, self.evaluating = journal, evaluating
+        self.step = self.tokens = 0
+
+    def run(self, losses: Losses, checkpoints: Checkpoints | None) -> None:
+        """Take the steps that are left.
+
+        A checkpoint is of the end of a step, before the validation that may be due: so that is
+        what comes first where one was read.
+        """
+        batches = islice(self.loop.training.batches(), self.step, None)
+        while not self._is_over(losses) and (passes := next(batches, None)):
+            self._take(passes, losses)
+            asked = stopping.asked()
+            if checkpoints and (asked or checkpoints.due):
                 losses.read()
-                with journal.phase("validate"), evaluating():
-                    value = validation_loss(wrapped, training)
-                journal.write(step=step, validation_loss=value)
-                require_finite(step, validation_loss=value)
-                best.offer(step, value)
-                if recipe.patience and best.rejected >= recipe.patience:
-                    break
-    best.restore()
-    return Trained(step, tokens, best.step, best.loss)
+                with self.journal.phase("checkpoint"):
+                    checkpoints.write(self.step, self.state())
+            if asked:
+                raise stopping.Interrupted
+
+    def _take(self, passes: Sequence[Sequence[Example]], losses: Losses) -> None:
+        self.step += 1
+        found, count = self.loop.step(self.step, passes)
+        self.schedule.step()
+        self.tokens += count
+        steps, rate = self.loop.training.steps, _rate(self.schedule)
+        losses.add(found, step=self.step, of=steps, tokens=self.tokens, lr=rate)
+
+    def _is_over(self, losses: Losses) -> bool:
+        """Validate if that is due; say whether patience has run out."""
+        training, patience = self.loop.training, self.loop.training.recipe.patience
+        if self.step not in training.validation_steps:
+            return False
+        losses.read()
+        with self.journal.phase("validate"), self.evaluating():
+            value = validation_loss(self.loop.wrapped, training)
+        self.journal.write(step=self.step, validation_loss=value)
+        require_finite(self.step, validation_loss=value)
+        self.best.offer(self.step, value)
+        return bool(patience) and self.best.rejected >= patience
+
+    def state(self) -> State:
+        """Return all that the rest of the training depends on, and what was spent so far."""
+        return {
+            "tokens": self.tokens,
+            "best": self.best.state(),
+            "engine": self.loop.engine.state(),
+            "schedule": self.schedule.state_dict(),
+            "hooks": [hook.state() for hook in self.loop.extras.hooks],
+            "random": randomness(),
+            "spent": self.journal.spent(PHASES),
+        }
+
+    def restore(self, step: int, state: State) -> None:
+        """Go on from the state after a step."""
+        self.step, self.tokens = step, state["tokens"]
+        self.best.restore(state["best"])
+        self.loop.engine.restore(state["engine"])
+        self.schedule.load_state_dict(state["schedule"])
+        for hook, kept in zip(self.loop.extras.hooks, state["hooks"], strict=True):
+            hook.restore(kept)
+        restore_randomness(state["random"])
+        self.journal.go_on(state["spent"])
 
 
 def optimizer(model: PeftModel, recipe: Recipe) -> torch.optim.AdamW:

@@ -10,7 +10,7 @@ from results.statistics.test import Test, Undefined
 Outcome = Test | Undefined
 
 Keep = Callable[[Any, Callable[[], Any]], Any]
-"""Gives the value that was computed before under a key, or computes it: `results.store.kept`."""
+"""Gives the value that was computed before under a key, or computes it: `results.kept`."""
 
 
 def at_once(key: Any, compute: Callable[[], Any]) -> Any:

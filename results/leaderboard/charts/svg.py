@@ -8,8 +8,8 @@ from json import dumps
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from results.kept import Shelf, kept
 from results.leaderboard.charts.picture import Picture, shown
-from results.store.kept import Shelf, kept
 
 DRAWN = Shelf("charts", (Path(__file__).parent,))
 

@@ -6,18 +6,20 @@ from results.analysis.published import beside
 from results.analysis.runs.flags import summed_up
 from results.reports import prose, published
 from results.reports.markdown_table import GAP, markdown_table
+from results.reports.plain_markdown import marked, plain
 from results.reports.sheets.behind import Behind
 from results.reports.sheets.notes import lines
 from results.reports.sheets.printing import Printing
 from results.reports.sheets.sheet import Mark, Printed, Sheet, behind_sheets
 from results.reports.sheets.split import split
+from results.texts import one_line
 
 WRAPS: dict[Mark, str] = {"best": "**{}**", "second": "_{}_", "": "{}"}
 
 
 def render(sheets: Sequence[Sheet], printing: Printing) -> str:
     """Write sheets one below the other, and below them the flags of all their runs."""
-    flags = prose.flags(summed_up(behind_sheets(sheets)))
+    flags = prose.flags(list(map(plain, summed_up(behind_sheets(sheets)))))
     each = [*(_sheet(sheet, printing) for sheet in sheets), flags, _gaps(sheets, printing)]
     return "\n\n".join(filter(None, each))
 
@@ -30,9 +32,9 @@ def _gaps(sheets: Sequence[Sheet], printing: Printing) -> str:
 
 def _sheet(sheet: Sheet, printing: Printing) -> str:
     parts = _parts(sheet, printing.characters)
-    below = "\n".join(lines(sheet.told("italic")))
+    below = "\n".join(map(marked, map(one_line, lines(sheet.told("italic")))))
     runs = markdown_table(Behind._fields, sheet.runs, "llll") if printing.runs else ""
-    return "\n\n".join(filter(None, [sheet.title, *parts, below, runs]))
+    return "\n\n".join(filter(None, [plain(sheet.title), *parts, below, runs]))
 
 
 def _parts(sheet: Sheet, characters: int | None) -> list[str]:

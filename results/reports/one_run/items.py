@@ -9,7 +9,10 @@ from pydantic_core import to_json
 
 from results.analysis.items import Item, Pair
 from results.reports import spreadsheet
-from results.reports.visible import visible
+from results.texts import in_json, shortened, visible
+
+MOST = 10_000
+"""Characters of a text on a page; the other forms hold all of it."""
 
 PAGE = 20
 """Items on a page, unless another number is asked for."""
@@ -37,7 +40,7 @@ def json(value: Any, indent: int | None = None) -> str:
     >>> json({"loss": float("nan"), "of": 2})
     '{"loss":"NaN","of":2}'
     """
-    return to_json(value, indent=indent, inf_nan_mode="strings").decode()
+    return in_json(to_json(value, indent=indent, inf_nan_mode="strings").decode())
 
 
 def comma_separated(found: Sequence[Item | Pair]) -> str:
@@ -94,7 +97,7 @@ def _said(item: Item) -> str:
 def _task(item: Item) -> Iterator[str]:
     yield from _text("prompt", item.prompt)
     if item.gold:
-        yield f"gold: {visible(item.gold)}"
+        yield f"gold: {visible(shortened(item.gold, MOST))}"
     yield from _text("reference", item.reference)
 
 
@@ -102,7 +105,7 @@ def _answer(item: Item, name: str) -> Iterator[str]:
     yield from _text(name, item.judged) or [f"{name}: empty"]
     yield from _text("after the end of the answer, not judged", item.answer[len(item.judged) :])
     for extractor, found in item.extracted.items():
-        said = f"{found!r}, {'right' if item.correct[extractor] else 'wrong'}"
+        said = f"{shortened(found, MOST)!r}, {'right' if item.correct[extractor] else 'wrong'}"
         decides = " (decides)" if extractor == item.extractor else ""
         yield f"{extractor}{decides} found {said if found else 'nothing'}"
     if item.likelihoods:
@@ -114,4 +117,4 @@ def _numbers(values: Mapping[str, float]) -> str:
 
 
 def _text(name: str, text: str) -> list[str]:
-    return [f"{name}:", indent(visible(text), "    ")] if text else []
+    return [f"{name}:", indent(visible(shortened(text, MOST)), "    ")] if text else []

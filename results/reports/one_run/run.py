@@ -10,8 +10,12 @@ from results.record import PeakMemory, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 from results.reports.one_run.command import whole
+from results.texts import shortened
 
 COMMAND = "command"
+MOST = 10_000
+"""Characters of a value."""
+
 WIDTH = 100
 """Columns of the command."""
 
@@ -22,6 +26,7 @@ def markdown(
     run: Run,
     training: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> str:
     """Write one run, all that is stored of it.
 
@@ -29,9 +34,10 @@ def markdown(
         run: The run.
         training: What its training came to.
         files: The user's own files that it ran, each with where its copy is.
+        told: What else its folder tells, by name.
     """
     sections = {
-        f"Run {run.run_id}": _facts(_identity(run)),
+        f"Run {run.run_id}": _facts({**_identity(run), **(told or {})}),
         "Scores": _scores(run.scores),
         "Flags": indent("\n".join(run.flags), "    "),
         "Signatures": _facts(_signatures(run.scores)),
@@ -121,7 +127,7 @@ def _memory(peaks: PeakMemory) -> str:
 
 def _facts(values: Mapping[str, Any]) -> str:
     """Write nested values as one indented `path.to.name = value` line each."""
-    lines = (f"{name} = {value}" for name, value in _flat(values))
+    lines = (f"{name} = {shortened(str(value), MOST)}" for name, value in _flat(values))
     return indent("\n".join(lines), "    ")
 
 

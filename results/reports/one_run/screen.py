@@ -11,6 +11,7 @@ from results.record import POOLED, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
 from results.reports.one_run.command import brief
+from results.texts import shortened, visible
 
 LINES = 30
 WIDTH = 100
@@ -24,15 +25,21 @@ NAMES = 10
 """Columns of the names of facts."""
 
 
-def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -> str:
+def screen(
+    run: Run,
+    log: str = "",
+    training: Mapping[str, Any] | None = None,
+    told: Mapping[str, str] | None = None,
+) -> str:
     """Write a run in at most `LINES` lines of `WIDTH` columns.
 
     Args:
         run: The run; of a failed one the reason comes first.
         log: What the worker printed; its end fills the screen of a failed run.
         training: What the training came to, such as the rows that were held out.
+        told: What else its folder tells, by name.
     """
-    lines = [_title(run), *_reason(run), *_facts(run, training or {})]
+    lines = [_title(run), *_reason(run), *_facts(run, training or {}, told or {})]
     end = ["", _end(run)]
     flags = [f"- {flag}" for flag in run.flags]
     room = LINES - len(lines) - len(end)
@@ -45,7 +52,7 @@ def screen(run: Run, log: str = "", training: Mapping[str, Any] | None = None) -
         lines += ["", "Flags:", *_capped(flags, room - 2)]
     elif log:
         lines += ["", "End of the log:", *log.splitlines()[2 - room :]]
-    return "\n".join(map(_clipped, [*lines, *end]))
+    return "\n".join(_clipped(visible(line, keep="")) for line in [*lines, *end])
 
 
 def _end(run: Run) -> str:
@@ -59,11 +66,12 @@ def _title(run: Run) -> str:
 
 
 def _reason(run: Run) -> list[str]:
-    lines = [part for line in run.reason.splitlines() for part in wrap(line, WIDTH) or [""]]
+    reason = shortened(run.reason, (MOST_REASON - 2) * WIDTH)
+    lines = [part for line in reason.splitlines() for part in wrap(line, WIDTH) or [""]]
     return _capped([f"{run.status}: {lines[0]}", *lines[1:]], MOST_REASON) if lines else []
 
 
-def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
+def _facts(run: Run, training: Mapping[str, Any], told: Mapping[str, str]) -> Iterator[str]:
     facts = {
         "run": [run.run_id],
         "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
@@ -75,6 +83,7 @@ def _facts(run: Run, training: Mapping[str, Any]) -> Iterator[str]:
         "size": _short(_size(run)),
         "tags": _short(", ".join(run.tags)),
         "notes": _capped([part for note in run.notes for part in _short(note.text)], MOST_FACT),
+        **{name: _short(text) for name, text in told.items()},
     }
     for name, parts in facts.items():
         for part, label in zip(parts, [name, *[""] * len(parts)], strict=False):

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from hashlib import sha1
+from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.backbones import fetch, locate
+from harness.backbones.content import blob_hash, named_by_content
 from harness.errors import UserError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -233,6 +234,29 @@ def test_only_safetensors_configuration_and_tokenizer_are_downloaded(hub: Hub, a
     asked = " ".join(hub.asked)
     assert "pytorch_model.bin" not in asked
     assert "modeling_own.py" not in asked
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_file_of_the_hub_that_changed_in_the_cache_is_refused_with_both_hashes(
+    tmp_path: Path, hub: Hub, ask: Ask, name: str
+) -> None:
+    assert ask(FETCH, "owner/model", HF_ENDPOINT=hub.address).returncode == 0
+    (blob,) = {one.resolve() for one in (tmp_path / "cache").rglob(name)}
+    blob.write_bytes(b"other")
+    refused = ask(FETCH, "owner/model", HF_ENDPOINT=hub.address)
+    found = sha1(b"blob 5\0other").hexdigest()
+    assert f"its hash is {found}, the hub's is {etag(FILES[name])}" in refused.stderr
+
+
+@pytest.mark.parametrize("digits", [40, 64])
+def test_a_file_that_the_hub_names_by_either_hash_is_whole(tmp_path: Path, digits: int) -> None:
+    content = b"weights"
+    names = {40: sha1(b"blob 7\0" + content).hexdigest(), 64: sha256(content).hexdigest()}
+    (tmp_path / names[digits]).write_bytes(content)
+    link = tmp_path / "model.safetensors"
+    link.symlink_to(names[digits])
+    assert named_by_content(link)
+    assert blob_hash(link) == names[digits]
 
 
 @pytest.mark.parametrize(

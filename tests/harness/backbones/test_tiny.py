@@ -17,7 +17,7 @@ from harness.backbones.tiny import corpus, train
 from harness.protocols import paper
 from harness.spec.recipe import BatchPlan
 from harness.worker import encode
-from harness.worker.decoding.decode import generate
+from harness.worker.decoding.decode import Answer, generate
 from tasks.data.sets import load_test
 from tasks.form import split_of
 
@@ -84,7 +84,8 @@ def test_the_bare_model_scores_at_most_15_percent_on_the_samples() -> None:
         rows = load_test(name, benchmark, None).rows
         prompts = encode.prompt_ids(rows, tokenizer, paper.protocol)
         pad = encode.pad_token(tokenizer)
-        answers = generate(model, prompts, BatchPlan(), paper.protocol, pad, lambda done, of: None)
+        answers = [Answer(prompt, paper.protocol.max_new_tokens) for prompt in prompts]
+        list(generate(model, answers, BatchPlan(), paper.protocol, pad))
         texts = tokenizer.batch_decode([a.tokens for a in answers], skip_special_tokens=True)
         judged += [
             benchmark.judge(benchmark.extractors["llm-adapters"](text), row.answer)

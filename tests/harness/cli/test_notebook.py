@@ -11,8 +11,8 @@ import pytest
 import harness
 from harness.backbones import TINY
 from harness.cli.notebook import Grid, Tables
-from harness.commands import run as command
 from harness.commands import table as stored
+from harness.commands.preview import preview
 from harness.commands.started import Share
 from harness.errors import UserError
 from harness.planning.request import Request
@@ -66,7 +66,7 @@ def test_the_runs_are_those_that_the_command_line_plans(done: Grid, place: Path)
         limit=3,
         train_limit=40,
     )
-    listed = command.preview(request, str(place / "harness.db"), "local", Share())
+    listed = preview(request, str(place / "harness.db"), place / "runs", "local", Share())
     assert listed.startswith(done.runs[0].run_id)
     assert "(stored)" in listed
 

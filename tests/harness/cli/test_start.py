@@ -53,6 +53,9 @@ READING = {
     "card": ["{run}"],
     "push": ["--help"],  # test_card.py pushes, to a server of its own
     "reindex": ["--store other.db"],
+    "merge": ["harness.db --store third.db"],
+    "export": ["{run} --out runs.zip"],
+    "import": ["runs.zip --store fourth.db --runs imported"],
     "rescore": [""],
     "tasks": ["", "gsm8k", "--json"],
     "methods": [""],

@@ -9,10 +9,12 @@ from harness.cli import app
 from harness.commands.doctor import examine, written
 from harness.errors import UserError
 from harness.worker.decoding.conformance import slots_change_no_token
+from harness.worker.training.conformance import resumes_where_it_was_cut
 from methods.conformance.checks import CHECKS
 from methods.conformance.packing import packed_equals_padded
 
-EVERY = [check.__name__ for check in (*CHECKS, packed_equals_padded, slots_change_no_token)]
+OF_THE_HARNESS = (slots_change_no_token, resumes_where_it_was_cut)
+EVERY = [check.__name__ for check in (*CHECKS, packed_equals_padded, *OF_THE_HARNESS)]
 
 # Rank-1 LoRA on the queries, with two mistakes: the formula counts rank 2, and it says to start
 # away from the base.

@@ -1,16 +1,24 @@
 """`harness reindex`: the store from the run folders alone."""
 
 import json
+import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from results.record import Verdicts
+import pytest
+
+from harness.commands.reindex import Indexing
+from results.record import Run, Verdicts
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import folders, record_of
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Reader, Store
+from results.store.health import fault
+from results.store.rebuild import rebuild
 
 Command = Callable[..., Any]
 
@@ -76,3 +84,247 @@ def test_damaged_verdicts_are_named_and_the_run_is_taken(harness: Command, tmp_p
     assert "verdicts left out: " in done.stdout
     assert f"{damaged.name} is damaged" in done.stdout
     assert "4 runs of runs indexed in harness.db." in done.stdout
+
+
+def expected(root: Path = FORMAT_1) -> dict[str, Run | None]:
+    return {folder.path.name: record_of(folder) for folder in folders(root)}
+
+
+def stored(place: Path) -> dict[str, Run]:
+    return {run.run_id: run for run in Reader(place).runs()}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Make a store of all runs of the folders."""
+    place = tmp_path / "harness.db"
+    Indexing(FORMAT_1).put_into(Store(place))
+    return place
+
+
+def execute(place: Path, statement: str) -> None:
+    connection = sqlite3.connect(place)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def overwritten(place: Path, start: float, end: float) -> None:
+    """Write zeros over a part of a file, given in shares of its length."""
+    size = place.stat().st_size
+    with place.open("r+b") as file:
+        file.seek(int(start * size))
+        file.write(bytes(int((end - start) * size)))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "another text": lambda place: place.write_text("not a database " * 999),
+    "first half": lambda place: overwritten(place, 0, 0.5),
+    "second half": lambda place: overwritten(place, 0.5, 1),
+    "cut": lambda place: os.truncate(place, place.stat().st_size // 2),
+    "no scores": lambda place: execute(place, "DROP TABLE scores"),
+    "no runs": lambda place: execute(place, "DROP TABLE runs"),
+    "no version": lambda place: execute(place, "DROP TABLE harness_schema"),
+    "no row of the version": lambda place: execute(place, "DELETE FROM harness_schema"),
+    "a column less": lambda place: execute(place, "ALTER TABLE runs DROP COLUMN flags"),
+    "no JSON": lambda place: execute(place, "UPDATE runs SET spec = '{' WHERE attempt = 2"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_store_is_built_anew_and_kept_under_a_name_that_says_so(
+    name: str, harness: Command, store: Path
+) -> None:
+    DAMAGES[name](store)
+    before = store.read_bytes()
+    done = harness(store.parent, "reindex", "--runs", str(FORMAT_1))
+    assert done.returncode == 0, done.stderr
+    assert stored(store) == expected()
+    (kept,) = (path for path in store.parent.iterdir() if path != store)
+    assert kept.name.startswith("harness.db.damaged-")
+    assert kept.stat().st_size == len(before)
+    assert f"What was there is kept as {kept}." in done.stdout
+
+
+@pytest.mark.parametrize("what", ["folder", "FIFO", "socket"])
+def test_what_stands_in_the_place_of_a_store_is_moved(
+    what: str, harness: Command, tmp_path: Path, hostile: Any, at_once: None
+) -> None:
+    hostile(what, tmp_path / "harness.db")
+    done = harness(tmp_path, "reindex", "--runs", str(FORMAT_1))
+    assert done.returncode == 0, done.stderr
+    assert f"harness.db is a {what}: rebuilt." in done.stdout
+    assert stored(tmp_path / "harness.db") == expected()
+    assert len(list(tmp_path.glob("harness.db.damaged-*"))) == 1
+
+
+@pytest.mark.parametrize("drop", ["the file", "all tables", "the content"])
+def test_a_store_of_which_nothing_is_left_is_made_again(
+    drop: str, harness: Command, store: Path
+) -> None:
+    store.unlink()
+    if drop == "all tables":
+        execute(store, "PRAGMA user_version = 1")
+    if drop == "the content":
+        store.touch()
+    assert harness(store.parent, "reindex", "--runs", str(FORMAT_1)).returncode == 0
+    assert stored(store) == expected()
+    assert [*store.parent.iterdir()] == [store]
+
+
+def test_the_journal_of_a_damaged_store_goes_with_it(store: Path) -> None:
+    store.write_text("no database")
+    journal = store.with_name("harness.db-journal")
+    journal.write_text("would be applied to the new file")
+    rebuild(str(store), Indexing(FORMAT_1).put_into)
+    (kept,) = store.parent.glob("harness.db.damaged-*-journal")
+    assert kept.read_text() == "would be applied to the new file"
+    assert not journal.exists()
+    assert stored(store) == expected()
+
+
+def test_the_folder_of_the_run_folders_is_not_moved(harness: Command, tmp_path: Path) -> None:
+    shutil.copytree(FORMAT_1, tmp_path / "runs")
+    done = harness(tmp_path, "reindex", "--store", "runs")
+    assert done.returncode == 2
+    assert "holds the run folders" in done.stderr
+    assert expected(tmp_path / "runs").keys() == expected().keys()
+
+
+def test_another_database_is_left_alone(harness: Command, tmp_path: Path) -> None:
+    execute(tmp_path / "harness.db", "CREATE TABLE songs (title TEXT)")
+    before = (tmp_path / "harness.db").read_bytes()
+    done = harness(tmp_path, "reindex", "--runs", str(FORMAT_1))
+    assert done.returncode == 2
+    assert "is the database of another program" in done.stderr
+    assert (tmp_path / "harness.db").read_bytes() == before
+
+
+def test_a_whole_store_keeps_what_no_folder_holds_and_its_runs_are_put_right(
+    harness: Command, store: Path
+) -> None:
+    first = next(run for run in stored(store).values() if run.scores)
+    alone = replace(first, run_id="f" * 16, folder="/gone")
+    Store(store).add(alone)
+    execute(store, "UPDATE scores SET value = 1.0")
+    execute(store, "UPDATE runs SET method = 'mine' WHERE run_id != 'ffffffffffffffff'")
+    assert harness(store.parent, "reindex", "--runs", str(FORMAT_1)).returncode == 0
+    found = stored(store)
+    assert {one.value for one in found.pop("f" * 16).scores} == {1.0}
+    assert found == expected()
+
+
+def test_a_second_reindex_changes_nothing(harness: Command, store: Path) -> None:
+    before = Reader(store).changed()
+    assert harness(store.parent, "reindex", "--runs", str(FORMAT_1)).returncode == 0
+    assert Reader(store).changed() == before
+
+
+def test_a_copied_folder_is_one_run(harness: Command, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(FORMAT_1, root)
+    original, *_ = folders(root)
+    shutil.copytree(original.path, root / "0 copy")
+    done = harness(tmp_path, "reindex")
+    assert done.returncode == 0
+    assert "4 runs of runs indexed" in done.stdout
+    assert stored(tmp_path / "harness.db")[original.path.name].folder == str(original.path)
+
+
+def test_a_copy_with_another_result_is_named(harness: Command, tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(FORMAT_1, root)
+    original = next(folder for folder in folders(root) if folder.finished)
+    copy = root / "copy"
+    shutil.copytree(original.path, copy)
+    result = json.loads((copy / "result.json").read_text())
+    result["scores"][0]["value"] = 0.999
+    (copy / "result.json").write_text(json.dumps(result))
+    done = harness(tmp_path, "reindex")
+    assert done.returncode == 1
+    assert f"{copy}: left out: a copy of {original.path}, but with another result." in done.stdout
+    assert stored(tmp_path / "harness.db")[original.path.name] == record_of(original)
+
+
+def test_store_and_run_folders_can_be_moved_together(harness: Command, tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    shutil.copytree(FORMAT_1, before / "runs")
+    assert harness(before, "reindex").returncode == 0
+    before.rename(after)
+    assert stored(after / "harness.db") == expected(after / "runs")
+
+
+@pytest.mark.parametrize("what", ["folder", "FIFO", "socket", "link to nothing"])
+@pytest.mark.parametrize("file", ["spec.json", "result.json", "verdicts/boolq.jsonl"])
+def test_a_folder_with_something_in_the_place_of_a_file_is_named(
+    what: str, file: str, harness: Command, tmp_path: Path, hostile: Any, at_once: None
+) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(FORMAT_1, root)
+    place = next(root.glob(f"*/{file}"))
+    hostile(what, place)
+    done = harness(tmp_path, "reindex")
+    assert done.returncode == 1
+    assert f"{place} is a {what}, not a file." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("spec.json", None),
+        ("spec.json", "[" * 100_000),
+        ("spec.json", "[]"),
+        ("spec.json", "{}"),
+        ("spec.json", '{"method": "\\ud800"}'),
+        ("result.json", ""),
+        ("result.json", '{"started": 1e300}'),
+    ],
+)
+def test_a_folder_with_a_damaged_file_is_named_with_the_file(
+    file: str, text: str | None, harness: Command, tmp_path: Path
+) -> None:
+    root = tmp_path / "runs"
+    shutil.copytree(FORMAT_1, root)
+    place = next(folder for folder in folders(root) if folder.finished).path / file
+    place.unlink() if text is None else place.write_text(text)
+    done = harness(tmp_path, "reindex")
+    assert done.returncode == 1
+    assert f"{place.parent}: left out: {place}" in done.stdout
+    assert "3 runs of runs indexed" in done.stdout
+
+
+def test_what_ends_while_folders_are_read_is_stored(tmp_path: Path) -> None:
+    root, store = tmp_path / "runs", Store(tmp_path / "harness.db")
+    shutil.copytree(FORMAT_1, root)
+    late = next(folder for folder in folders(root) if folder.finished)
+    (late.path / "result.json").rename(tmp_path / "result.json")
+    indexing = Indexing(root)
+    indexing.put_into(store)
+    assert late.path.name not in stored(tmp_path / "harness.db")
+    (tmp_path / "result.json").rename(late.path / "result.json")
+    indexing.put_into(store)
+    assert stored(tmp_path / "harness.db") == expected(root)
+
+
+def test_a_store_that_is_made_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    place = tmp_path / "harness.db"
+    with pytest.raises(FileExistsError):
+        rebuild(str(place), lambda store: Indexing(FORMAT_1).put_into(Store(place)))
+    assert stored(place) == expected()
+    assert [*tmp_path.iterdir()] == [place]
+
+
+def test_a_rebuild_that_breaks_off_leaves_what_was_there(store: Path) -> None:
+    store.write_text("damaged")
+
+    def breaks_off(store: Store) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rebuild(str(store), breaks_off)
+    assert store.read_text() == "damaged"
+    assert [*store.parent.iterdir()] == [store]
+
+
+def test_a_store_is_whole_until_something_happens_to_it(store: Path) -> None:
+    assert fault(str(store)) is None

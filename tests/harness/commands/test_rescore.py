@@ -107,6 +107,44 @@ def test_edited_generations_give_other_scores_in_the_store_and_in_the_run_folder
         assert (int.from_bytes(packed.right).bit_count(), packed.n) == (count, len(GOLD))
 
 
+EDITED = "lora on tiny, seed 2333: edited after the run: "
+
+
+def marks(place: Path) -> list[str]:
+    (run,) = stored(place)
+    found = [mark for mark in run.marks if mark.startswith(EDITED)]
+    printed = render(tables([run]), "markdown")
+    assert all(mark in printed for mark in found)
+    return [mark.removeprefix(EDITED) for mark in found]
+
+
+def test_an_edited_score_is_named_wherever_the_run_is_until_it_is_scored_again(
+    scored: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    path = scored.path / "result.json"
+    whole = path.read_text()
+    assert '"value": 0.0' in whole or '"value":0.0' in whole
+    path.write_text(whole.replace('"value": 0.0', '"value": 1.0'))
+    harness(tmp_path, "reindex")
+    assert marks(tmp_path) == ["result.json"]
+    assert (
+        "edited after the run: result.json"
+        in harness(tmp_path, "show", "runs/" + scored.path.name).stdout
+    )
+    assert "edited after the run: result.json" in harness(tmp_path, "history").stdout
+    harness(tmp_path, "rescore")
+    assert marks(tmp_path) == []
+    assert accuracy(record_of(scored)) == 0
+
+
+def test_edited_generations_stay_named_when_they_are_scored(
+    scored: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    answer(scored, *right(2))
+    harness(tmp_path, "rescore")
+    assert marks(tmp_path) == ["generations/gsm8k.jsonl.gz"]
+
+
 def test_a_table_says_which_answers_an_earlier_extractor_read(
     scored: RunFolder, tmp_path: Path
 ) -> None:
@@ -148,11 +186,11 @@ def test_only_scores_and_flags_change(
     before = others()
     harness(tmp_path, "rescore")
     assert others() == before
-    assert len(before) == 6
+    assert len(before) == 7
     rescored = scored.result()
     assert rescored is not None
     assert rescored.scores
-    assert rescored.model_copy(update={"scores": (), "flags": ()}) == result
+    assert rescored.model_copy(update={"scores": (), "flags": (), "sha256": {}}) == result
     (run,) = stored(tmp_path)
     assert run.run_id == scored.path.name == scored.head().run_id
 

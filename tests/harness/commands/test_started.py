@@ -1,4 +1,4 @@
-"""Workers that start while a request is read and planned, and end with it."""
+"""When an executor is opened: where something is to be run, and while torch is imported."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ import pytest
 from harness.commands import run as command
 from harness.commands.started import Share, started
 from harness.errors import UserError
+from harness.planning.plan import draft
 from harness.planning.request import Request
 from harness.scheduling.executors.local import LocalExecutor
 
@@ -20,12 +21,16 @@ Children = Callable[[int], list[int]]
 LORA = Request(methods="lora", tasks="gsm8k")
 
 
-def test_one_worker_starts_at_once_and_ends_with_what_needs_it(children: Children) -> None:
+def test_an_executor_is_built_when_it_is_asked_for_and_ends_with_what_needs_it(
+    children: Children,
+) -> None:
     before = children(os.getpid())
-    with started(LORA, "local", Share(slots=2)) as opened:
+    with started("local", Share(slots=2)) as opened:
+        assert children(os.getpid()) == before
+        opened.warm()
         assert len(children(os.getpid())) == len(before) + 1
-        assert isinstance(opened(), LocalExecutor)
-        assert opened() is opened()
+        assert isinstance(opened.executor, LocalExecutor)
+        assert opened.executor is opened.executor
     assert children(os.getpid()) == before
 
 
@@ -34,25 +39,47 @@ def test_a_plan_that_fails_or_is_interrupted_leaves_no_worker(
     children: Children, error: type[BaseException]
 ) -> None:
     before = children(os.getpid())
-    with pytest.raises(error), started(LORA, "local", Share()):
-        raise error
+
+    def fail() -> None:
+        with started("local", Share()) as opened:
+            opened.warm()
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert children(os.getpid()) == before
+
+
+def told(request: Request) -> int:
+    """Count how often a plan says that it is going to import torch."""
+    times: list[None] = []
+    draft(request, lambda: times.append(None))
+    return len(times)
+
+
+def test_a_plan_says_once_that_it_has_to_work_something_out_and_never_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    several = Request(methods="lora,dypam", tasks="gsm8k")
+    assert [told(several), told(several), told(LORA)] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("wrong", [{"methods": "lorra"}, {"seeds": "0"}, {"settings": ["lr"]}])
 def test_a_request_that_cannot_be_read_starts_no_worker(
-    children: Children, wrong: dict[str, str]
+    wrong: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = children(os.getpid())
-    request = Request(**{"methods": "lora", "tasks": "gsm8k"} | wrong)
-    with started(request, "local", Share()):
-        assert children(os.getpid()) == before
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    times: list[None] = []
+    with pytest.raises(UserError):
+        draft(Request(**{"methods": "lora", "tasks": "gsm8k"} | wrong), lambda: times.append(None))
+    assert not times
 
 
 def test_an_executor_that_is_not_there_is_told_with_the_faults_of_the_plan(tmp_path: Path) -> None:
     request = Request(methods="lora", tasks="gsm8k", backbones=str(tmp_path / "none"))
     with (
-        started(request, "locall", Share()) as opened,
+        started("locall", Share()) as opened,
         pytest.raises(UserError, match=r"(?s)locall.*not a backbone"),
     ):
         command.carry_out(request, str(tmp_path / "a.db"), tmp_path, opened, Share())
@@ -62,9 +89,10 @@ def test_an_executor_that_is_not_there_is_told_with_the_faults_of_the_plan(tmp_p
 RUN = ("env", "--default-signal=INT", sys.executable, "-m", "harness", "run")
 
 
-def begun(folder: Path, *more: str) -> "subprocess.Popen[str]":
+def begun(folder: Path, *more: str, **environment: str) -> "subprocess.Popen[str]":
     asked = [*RUN, "--methods", "lora", "--tasks", "gsm8k", *more]
-    return subprocess.Popen(asked, cwd=folder, stderr=subprocess.PIPE, text=True)
+    there = {**os.environ, **environment}
+    return subprocess.Popen(asked, cwd=folder, env=there, stderr=subprocess.PIPE, text=True)
 
 
 def test_ctrl_c_before_the_plan_is_made_leaves_no_process_and_no_file(
@@ -73,7 +101,7 @@ def test_ctrl_c_before_the_plan_is_made_leaves_no_process_and_no_file(
     alive: Callable[[int], bool],
     until: Callable[..., bool],
 ) -> None:
-    running = begun(tmp_path)
+    running = begun(tmp_path, XDG_CACHE_HOME="/proc/none")  # nothing is kept there
     assert until(lambda: children(running.pid)), "no worker was started"
     workers = children(running.pid)
     running.send_signal(signal.SIGINT)

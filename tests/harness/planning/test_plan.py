@@ -269,6 +269,16 @@ def test_what_trades_memory_for_time_is_no_part_of_the_spec(asked: Request) -> N
     assert frugal[0].memory.likelihood_tokens == 64
 
 
+def test_how_often_a_checkpoint_is_written_is_no_part_of_the_spec(asked: Request) -> None:
+    usual, often = plan(asked), plan(replace(asked, checkpoint_minutes=0.5))
+    assert ids(often) == ids(usual)
+    assert {run.checkpoint_minutes for run in usual} == {10}
+    assert {run.checkpoint_minutes for run in often} == {0.5}
+    command = often[0].provenance.command
+    assert command[command.index("--checkpoint-minutes") + 1] == "0.5"
+    assert "--checkpoint-minutes" not in usual[0].provenance.command
+
+
 @pytest.mark.parametrize(("chosen", "checkpoints"), [("on", True), ("off", False), ("auto", False)])
 def test_checkpointing_is_on_off_or_auto_which_is_off(
     chosen: str, checkpoints: bool, asked: Request

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -114,11 +115,14 @@ def test_a_run_without_events_is_at_its_start(folder: RunFolder) -> None:
     assert watched.phase == "start"
 
 
-def test_validation_in_between_keeps_the_clock_of_the_training(folder: RunFolder) -> None:
+@pytest.mark.parametrize("phase", ["validate", "checkpoint"])
+def test_what_comes_in_between_keeps_the_clock_of_the_training(
+    folder: RunFolder, phase: str
+) -> None:
     watched = Watched(folder, "run")
-    write(folder, {"phase": "train"}, step(10, 1000), step(20, 2000), {"phase": "validate"})
+    write(folder, {"phase": "train"}, step(10, 1000), step(20, 2000), {"phase": phase})
     watched.update()
-    assert watched.phase == "validate"
+    assert watched.phase == phase
     # 10 steps in a second; 80 are left.
     assert watched.left == pytest.approx(8)
 
@@ -334,3 +338,16 @@ def test_planning_has_a_clock_on_a_terminal_and_no_line_in_a_pipe() -> None:
         with waiting("planning", Console(file=text, force_terminal=terminal)):
             pass
         assert ("0:00  planning" in text.getvalue()) == terminal
+
+
+def test_progress_that_nobody_can_read_ends_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", buffering=1, closefd=False) as broken:
+        monkeypatch.setattr("sys.stderr", broken)
+        with Display(1, console()).shown():
+            pass  # its sum is written to the pipe
+        with pytest.raises(BrokenPipeError):
+            print("x", file=broken, flush=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)  # where the rest of the buffer goes
+    os.close(writer)

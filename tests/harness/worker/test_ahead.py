@@ -14,7 +14,7 @@ from harness.backbones import TINY
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.worker.ahead import printing_to
-from harness.worker.kept import YOUNG
+from results.kept import YOUNG
 from results.runfolder.folder import RunFolder
 
 WATCHED = """

@@ -9,6 +9,7 @@ from harness.planning.request import Request
 from harness.worker.journal import Journal
 from harness.worker.machine import device
 from harness.worker.stages import Stages
+from results.runfolder.aside import listed
 from results.runfolder.claims import claimed
 from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder
@@ -69,3 +70,19 @@ def test_what_an_interrupted_run_has_not_written_is_the_same_when_it_goes_on(
     assert generations == whole[0]
     for found, expected in zip(likelihoods, whole[1], strict=True):
         assert found.options == pytest.approx(expected.options, rel=1e-5)
+
+
+def test_a_run_whose_weights_were_damaged_trains_again_and_answers_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = worked(tmp_path / "run")
+    weights = folder.adapter / "adapter_model.safetensors"
+    whole = weights.read_bytes()
+    before = folder.generations("boolq"), folder.option_likelihoods("boolq")
+    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    worked(folder.path)
+    assert "adapter_model.safetensors is not what was written" in capsys.readouterr().out
+    assert weights.read_bytes() == whole
+    assert (folder.generations("boolq"), folder.option_likelihoods("boolq")) == before
+    assert "damaged/1/adapter/adapter_model.safetensors" in listed(folder.path)
+    assert "damaged/1/generations/boolq.jsonl.gz" in listed(folder.path)

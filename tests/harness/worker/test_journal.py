@@ -37,3 +37,35 @@ def test_seconds_of_phases_at_work_count_once(tmp_path: Path) -> None:
     assert within["train"] <= after["train"] <= journal.seconds["train"]
     assert after["validate"] == journal.seconds["validate"] >= within["validate"]
     assert journal.so_far() == journal.seconds
+
+
+def test_what_a_phase_within_a_phase_takes_does_not_count_for_it(tmp_path: Path) -> None:
+    now = 0.0
+    journal = Journal(tmp_path / "events.jsonl", clock=lambda: now)
+    with journal, journal.phase("train"):
+        now += 5
+        with journal.phase("validate"):
+            now += 2
+        now += 1
+        assert journal.spent(["train"])["seconds"] == {"train": 6}
+        now += 1
+    assert journal.seconds == {"train": 7, "validate": 2}
+
+
+def test_what_an_earlier_attempt_spent_is_added(tmp_path: Path) -> None:
+    now, peak = 0.0, 0
+    events = tmp_path / "events.jsonl"
+    first = Journal(events, lambda: {"allocated": peak}, lambda: now)
+    with first, first.phase("load"):
+        now += 100
+        with first.phase("train"):
+            now, peak = now + 10, 900
+            spent = first.spent(["train", "validate"])
+    peak = 20
+    with Journal(events, lambda: {"allocated": peak}, lambda: now) as second:
+        second.go_on(spent)
+        with second.phase("train"):
+            now += 3
+    assert second.total() == {"train": 13}
+    assert second.so_far() == {"train": 3}
+    assert second.peak_memory == {"train": {"allocated": 900}}

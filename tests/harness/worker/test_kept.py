@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.worker import kept as module
 from harness.worker.kept import kept, stamps
+from results import kept as module
 
 
 def test_a_result_is_kept_for_the_very_rows_and_for_equal_other_arguments() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +93,61 @@ def test_what_one_run_changes_in_its_process_the_next_does_not_see(
     assert serve(act(script, "a"), act(script, "b")) == ["0", "0"]
 
 
+def test_what_a_run_started_ends_with_it(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder], alive: Callable[[int], bool]
+) -> None:
+    script = """
+import os, subprocess
+nested = "import subprocess, time; subprocess.Popen(['sleep', '1000']); time.sleep(1000)"
+left = subprocess.Popen(["python3", "-c", nested], start_new_session=True)
+while not (inner := open(f"/proc/{left.pid}/task/{left.pid}/children").read().split()):
+    pass
+(folder.path / "left").write_text(f"{left.pid} {inner[0]}")
+os._exit(3)
+"""
+    folder = act(script)
+    assert serve(folder) == ["3"]
+    left = [int(pid) for pid in (folder.path / "left").read_text().split()]
+    assert not any(map(alive, left))
+
+
+@pytest.fixture
+def serving(act: Callable[..., RunFolder]) -> Iterator["subprocess.Popen[str]"]:
+    """Start a worker."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, text=True) as one:
+        yield one
+        one.kill()
+
+
+def given(serving: "subprocess.Popen[str]", folder: RunFolder) -> None:
+    assert serving.stdin
+    serving.stdin.write(f"{folder.path}\n")
+    serving.stdin.flush()
+
+
+def test_a_worker_that_is_asked_to_stop_ends_after_its_run(
+    serving: "subprocess.Popen[str]", act: Callable[..., RunFolder], until: Callable[..., bool]
+) -> None:
+    folder = act("reach('at work'); work()")
+    given(serving, folder)
+    assert until(folder.path.with_name("at work").exists)
+    serving.send_signal(signal.SIGTERM)
+    assert serving.stdout
+    assert serving.stdout.readline() == "143\n"
+    assert serving.wait(SECONDS) == 0
+
+
+def test_a_worker_with_nothing_at_work_just_ends(
+    serving: "subprocess.Popen[str]", act: Callable[..., RunFolder]
+) -> None:
+    given(serving, act("finish()"))
+    assert serving.stdout
+    assert serving.stdout.readline() == "0\n"
+    serving.send_signal(signal.SIGTERM)
+    assert serving.wait(SECONDS) == -signal.SIGTERM
+
+
 @pytest.mark.parametrize(("script", "status"), [("", 0), ("raise ValueError", 1)])
 def test_given_a_folder_a_worker_runs_that_one_and_ends(
     act: Callable[..., RunFolder], script: str, status: int
@@ -103,7 +159,9 @@ def test_given_a_folder_a_worker_runs_that_one_and_ends(
 
 PARENT = """
 import os, subprocess, sys, time
-worker = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, text=True, start_new_session=True)
+worker = subprocess.Popen(
+    sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+)
 worker.stdin.write(sys.argv[1] + "\\n")
 worker.stdin.flush()
 print(worker.pid, flush=True)
@@ -112,13 +170,20 @@ time.sleep(1000)
 
 
 @pytest.fixture
-def parent() -> Iterator[Callable[[RunFolder], tuple[int, int]]]:
+def printed(tmp_path: Path) -> Path:
+    """Name the file that gets what the started processes print as errors."""
+    return tmp_path / "printed"
+
+
+@pytest.fixture
+def parent(printed: Path) -> Iterator[Callable[[RunFolder], tuple[int, int]]]:
     """Start a process that starts a worker; return the ids of both."""
     started: list[subprocess.Popen[str]] = []
 
     def begin(folder: RunFolder) -> tuple[int, int]:
         command = [sys.executable, "-c", PARENT, os.fspath(folder.path), *COMMAND]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        with printed.open("w") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         started.append(process)
         assert process.stdout is not None
         return process.pid, int(process.stdout.readline())
@@ -157,11 +222,12 @@ def at_work(
 
 
 def test_a_worker_and_its_run_end_when_their_parent_is_killed(
-    at_work: tuple[int, int, int], gone: Callable[..., bool]
+    at_work: tuple[int, int, int], gone: Callable[..., bool], printed: Path
 ) -> None:
     starter, worker, run = at_work
     os.kill(starter, signal.SIGKILL)
     assert gone(worker, run)
+    assert printed.read_text() == "", "a pipe without a reader is no error of the worker"
 
 
 def test_a_run_ends_when_its_worker_is_killed(

@@ -18,7 +18,6 @@ from harness.spec.planned import PlannedRun
 from harness.worker.rows import Rows, _read_once, in_training, load
 from tasks.contract import Row
 from tasks.data.contamination import contaminated
-from tasks.data.files import DataError
 from tasks.data.sets import load_test
 
 SETS = ("auto_cot", "icliniq", "dolly", "codealpaca", "webgpt")
@@ -223,5 +222,5 @@ def test_a_group_with_folds_none_of_whose_sets_is_there_names_what_is_missing(
 def test_rows_that_changed_since_the_run_was_planned_are_refused(own: Path, asked: Request) -> None:
     (job,) = plan(replace(asked, tasks="gsm8k", seeds="1", train_data=own))
     own.write_text(json.dumps(OWN[::-1]))
-    with pytest.raises(DataError, match=r"mine\.json.*SHA-256"):
+    with pytest.raises(UserError, match=r"mine\.json.*SHA-256"):
         load(job)

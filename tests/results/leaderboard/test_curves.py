@@ -118,6 +118,15 @@ def test_of_several_attempts_the_last_counts(write: Write) -> None:
     assert found.validation_loss == ((3, 1.5),)
 
 
+def test_a_training_that_went_on_from_a_checkpoint_has_each_step_once(write: Write) -> None:
+    # Killed in its fourth step and resumed after its second, whose validation it took again.
+    cut = steps([9, 8, 7, 6], 5, {2: 8.5})
+    resumed = [*steps([9, 8, 7, 6, 5], 5, {2: 8.5, 5: 5.5})][2:]
+    found = losses_of(write("run", [*cut, *resumed]))
+    assert found.loss == ((1, 9.0), (2, 8.0), (3, 7.0), (4, 6.0), (5, 5.0))
+    assert found.validation_loss == ((2, 8.5), (5, 5.5))
+
+
 @pytest.mark.parametrize(("loss", "told"), [(nan, "nan from step 2 on"), (inf, "inf from step 2")])
 def test_a_loss_that_is_not_finite_is_told_and_not_drawn(
     write: Write, loss: float, told: str

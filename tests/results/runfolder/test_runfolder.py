@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from results.runfolder import sums
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
 from results.runfolder.values import (
     FORMAT,
@@ -28,6 +29,7 @@ from results.runfolder.values import (
 ANOTHER = """
 import sys, time
 from pathlib import Path
+from results.runfolder import sums
 from results.runfolder.folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 """
@@ -144,6 +146,7 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
 READ: dict[str, Callable[[RunFolder], Any]] = {
     "run.json": RunFolder.head,
     "spec.json": RunFolder.spec,
+    "sha256.json": lambda folder: sums.read(folder.path),
     "places.json": RunFolder.places,
     "environment.json": RunFolder.environment,
     "training.json": RunFolder.train_record,
@@ -170,7 +173,7 @@ DAMAGED = {
     "not an object": b"[1, 2]",
     "of unknown keys": b'{"format": 2, "unknown": 1}',
 }
-OF_ANY_KEYS = {"spec.json", "places.json", "method.json"}
+OF_ANY_KEYS = {"spec.json", "places.json", "method.json", "sha256.json"}
 CASES = [
     (name, how)
     for name in READ

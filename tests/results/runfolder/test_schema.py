@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, remarks, schema, wishes
+from results.runfolder import attempts, partial, remarks, schema, wishes
 from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
@@ -15,6 +15,7 @@ from results.runfolder.values import (
     FileValue,
     Generation,
     OptionLikelihoods,
+    PartialLikelihood,
     Result,
     TrainRecord,
     Verdict,
@@ -52,6 +53,10 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
         folder.write_environment(Environment.model_construct())
         folder.write_train_record(TrainRecord.model_construct())
         folder.write_method_record({})
+        with partial.answers(folder.path, "NEXT"):
+            pass
+        with partial.likelihoods(folder.path, "NEXT", PartialLikelihood):
+            pass
         folder.write_generations("NAME", [Generation.model_construct()])
         folder.write_likelihoods("NAME", [OptionLikelihoods.model_construct()])
         folder.write_verdicts("NAME", [Verdict.model_construct()])
@@ -72,9 +77,12 @@ def files(folder: RunFolder) -> Iterator[str]:
     """Name the files of a folder, and what the worker lets others write there."""
     for path in folder.path.rglob("*"):
         if path.is_file():
-            yield str(path.relative_to(folder.path)).replace("0001", "NUMBER")
+            yield (
+                str(path.relative_to(folder.path)).replace("0001", "NUMBER").replace("NEXT", "NAME")
+            )
     yield folder.log.name
     yield f"{folder.adapter.name}/"
+    yield f"{folder.checkpoints.name}/STEP/"
 
 
 def test_every_file_that_is_written_is_in_the_table_of_writers(whole: RunFolder) -> None:

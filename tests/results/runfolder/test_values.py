@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.record import PeakMemory, Score
-from results.runfolder import attempts, remarks, wishes
+from results.runfolder import attempts, partial, remarks, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
@@ -27,6 +27,8 @@ from results.runfolder.values import (
     Generation,
     Head,
     OptionLikelihoods,
+    PartialAnswer,
+    PartialLikelihood,
     ReferenceLikelihood,
     Result,
     TrainRecord,
@@ -110,7 +112,10 @@ def training_again(folder: RunFolder, values: Sequence[TrainRecord]) -> Iterator
 def result_again(folder: RunFolder, values: Sequence[Result]) -> Iterator[Any]:
     for value in values:
         folder.write_result(value)
-        yield folder.result()
+        read = folder.result()
+        assert read is not None
+        # The sums are taken at the moment of writing.
+        yield read.model_copy(update={"sha256": value.sha256})
 
 
 def divergence_again(folder: RunFolder, values: Sequence[Divergence]) -> Iterator[Any]:
@@ -158,6 +163,15 @@ def references_again(folder: RunFolder, values: Sequence[ReferenceLikelihood]) -
     return folder.reference_likelihoods("dolly")
 
 
+def partial_again(folder: RunFolder, values: Sequence[FileValue]) -> Sequence[FileValue]:
+    kind = type(values[0]) if values else Verdict
+    partial.drop(folder.path, "likelihoods", "dolly")
+    with partial.likelihoods(folder.path, "dolly", kind) as opened:
+        opened.append(values)
+    with partial.likelihoods(folder.path, "dolly", kind) as opened:
+        return opened.found
+
+
 def verdicts_again(folder: RunFolder, values: Sequence[Verdict]) -> Sequence[Verdict]:
     folder.write_verdicts("gsm8k", values)
     return folder.verdicts("gsm8k")
@@ -181,6 +195,8 @@ AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     Generation: generations_again,
     OptionLikelihoods: options_again,
     ReferenceLikelihood: references_again,
+    PartialAnswer: partial_again,
+    PartialLikelihood: partial_again,
     Verdict: verdicts_again,
     Result: result_again,
     Divergence: divergence_again,
@@ -221,7 +237,7 @@ def test_files_are_strict_json_also_with_numbers_that_are_not_finite(
     log.append(Event(time=1.0, loss=value))
     log.close()
     files = [path for path in folder.path.rglob("*") if path.suffix in {".json", ".jsonl"}]
-    assert len(files) == 7
+    assert len(files) == 8
     for path in files:
         texts = [path.read_text()] if path.suffix == ".json" else path.read_text().splitlines()
         for text in texts:

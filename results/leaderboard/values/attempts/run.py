@@ -13,7 +13,7 @@ from results.leaderboard.values.charted.curves import Curve, curve_of
 from results.record import Run, Score
 from results.reports import costs, prose
 from results.reports.one_run.command import whole
-from results.runfolder.events import read_new
+from results.runfolder.events import losses, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.state import How
 from results.runfolder.values import Event
@@ -209,9 +209,8 @@ def _score(score: Score) -> ScoreValue:
 
 
 def _curve(folder: RunFolder) -> list[Event]:
-    """List the moments with a loss, in order; those of an earlier attempt come first."""
-    events, _ = read_new(folder.events, 0)
-    return [one for one in events if one.loss is not None or one.validation_loss is not None]
+    """List the moments with a loss, in order."""
+    return losses(read_new(folder.events, 0)[0])
 
 
 def _chosen(curve: list[Event]) -> list[Event]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
@@ -22,7 +21,7 @@ from results.leaderboard.values.charted.means import (
 from results.leaderboard.values.tables import found
 from results.leaderboard.view import View
 from results.record import Run
-from results.runfolder.events import read_new
+from results.runfolder.events import losses, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Event
 
@@ -231,7 +230,7 @@ def _read(events: Path, changed: int, size: int) -> Trained:
 
 
 def _sorted(events: Sequence[Event]) -> Trained:
-    moments = _last_attempt(events)
+    moments = losses(events)
     steps = [one for one in moments if one.loss is not None]
     return Trained(
         loss=_finite((one.step, one.loss) for one in steps),
@@ -240,17 +239,6 @@ def _sorted(events: Sequence[Event]) -> Trained:
         planned=max((one.of or one.step or 0 for one in steps), default=0),
         broken_off=_broken_off(moments),
     )
-
-
-def _last_attempt(events: Sequence[Event]) -> list[Event]:
-    """Keep the moments with a loss of the last attempt: each begins with the first step again."""
-    moments = [one for one in events if (one.loss, one.validation_loss) != (None, None)]
-    again = [
-        place
-        for place, (before, after) in enumerate(pairwise(moments), 1)
-        if (after.step or 0) < (before.step or 0)
-    ]
-    return moments[again[-1] :] if again else moments
 
 
 def _finite(losses: Iterable[tuple[int | None, float | None]]) -> Losses:

@@ -6,7 +6,7 @@ from itertools import accumulate
 from textwrap import wrap
 
 from results.reports.prose import DAGGER, PUBLISHED
-from results.reports.visible import escape, visible
+from results.texts import escape, visible
 
 SPECIAL = str.maketrans(
     {
@@ -107,7 +107,7 @@ def _printed(one: str) -> str:
         return " "
     if one.isprintable() and ord(one) not in SPECIAL:
         return rf"\ifdefined\Umathchar {one}\else U+{ord(one):04X}\fi{{}}"
-    return (one if one.isprintable() else escape(one)).translate(SPECIAL)
+    return escape(one).translate(SPECIAL)
 
 
 def comment(text: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.run import preview
+from harness.commands.preview import preview
 from harness.commands.started import Share
 from harness.errors import UserError
 from harness.planning.footprint.cards import CONTEXT, Card, visible_cards
@@ -122,8 +122,8 @@ def test_a_dry_run_names_the_need_and_the_gpus_that_are_too_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int]
 ) -> None:
     cards = [card(needs[1]), card(needs[1] - 1)]
-    monkeypatch.setattr("harness.commands.run.visible_cards", lambda per_gpu: cards)
-    text = preview(OFF, str(tmp_path / "no.db"), "local", Share())
+    monkeypatch.setattr("harness.commands.preview.visible_cards", lambda per_gpu: cards)
+    text = preview(OFF, str(tmp_path / "no.db"), tmp_path, "local", Share())
     assert text.splitlines()[0].endswith("lora on tiny, math, seed 2333  28.8 MiB, not on GPU 1")
 
 
@@ -131,7 +131,7 @@ def test_runs_that_share_a_gpu_share_its_memory(monkeypatch: pytest.MonkeyPatch)
     class Properties:
         name, total_memory = "NVIDIA H200", 150_000_000_000
 
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("harness.gpus.there", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
     monkeypatch.setattr("torch.cuda.get_device_properties", lambda n: Properties)
     assert list(map(str, visible_cards())) == ["NVIDIA H200 (139.7 GiB)"]

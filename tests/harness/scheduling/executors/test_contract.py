@@ -6,6 +6,7 @@ import pytest
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.conformance.trial import reason
 from harness.scheduling.executors.contract import Job, outcome_of
+from harness.spec.outcome import INTERRUPTED
 from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Divergence
@@ -33,6 +34,30 @@ def test_a_run_that_left_no_reason_gets_the_one_of_its_status(
 ) -> None:
     assert outcome_of(folder, status).status == "failed"
     assert re.search(words, reason(folder))
+
+
+def test_a_worker_that_broke_fails_the_run_with_the_end_of_what_it_printed(
+    folder: RunFolder,
+) -> None:
+    printed = "Traceback:\n  import torch\nImportError: libcudart.so.12: cannot open\n"
+    assert outcome_of(folder, 1, printed).status == "failed"
+    assert (
+        reason(folder)
+        == "The worker ended with status 1: ImportError: libcudart.so.12: cannot open"
+    )
+    assert folder.end_of_log() == printed.strip()
+
+
+def test_what_the_kernel_ended_for_memory_is_told_apart(folder: RunFolder) -> None:
+    outcome_of(folder, -9, starved=True)
+    failure = folder.failure()
+    assert failure
+    assert (failure.kind, "too little memory" in failure.reason) == ("memory", True)
+
+
+def test_a_run_that_stopped_since_it_was_asked_is_no_failure(folder: RunFolder) -> None:
+    assert outcome_of(folder, INTERRUPTED).status == "cancelled"
+    assert not folder.failed
 
 
 def test_the_reason_that_a_worker_gave_is_kept(folder: RunFolder) -> None:

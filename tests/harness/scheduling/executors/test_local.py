@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from harness import plugins
 from harness.scheduling.executors.conformance.stand_in import COMMAND
-from harness.scheduling.executors.conformance.trial import reason
+from harness.scheduling.executors.conformance.trial import at_work, reason
 from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.process import STARTS
 from harness.scheduling.slots import Slot
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
@@ -186,6 +188,61 @@ def test_a_worker_that_died_between_two_runs_is_replaced_and_no_run_fails(
         assert run(executor, act("finish()", "b")) == {"b": "finished"}
 
 
+BROKEN = """
+import pathlib, sys
+starts = pathlib.Path({starts!r})
+starts.write_text(starts.read_text() + "x")
+sys.exit("ImportError: no libcudart")
+"""
+
+
+def test_a_worker_that_breaks_in_its_imports_fails_each_run_and_is_not_started_for_ever(
+    act: Act, tmp_path: Path
+) -> None:
+    folders = [act("finish()", str(n)) for n in range(5)]
+    starts = tmp_path / "starts"
+    starts.write_text("")
+    broken = [sys.executable, "-c", BROKEN.format(starts=str(starts))]
+    with LocalExecutor([Slot()], broken) as executor:
+        found = run(executor, *folders)
+    assert set(found.values()) == {"failed"}
+    assert {reason(folder) for folder in folders} == {
+        "The worker ended with status 1: ImportError: no libcudart"
+    }
+    assert len(starts.read_text()) == STARTS
+
+
+def test_a_stopped_worker_is_ended_too(
+    act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
+) -> None:
+    before = children(os.getpid())
+    folder = act("reach('at work'); wait('never')")
+    with local(1) as executor:
+        executor.submit(Job((folder,)))
+        assert until(lambda: folder.path.with_name("at work").exists())
+        (worker,) = {*children(os.getpid())} - {*before}
+        for one in [worker, *children(worker)]:
+            os.kill(one, signal.SIGSTOP)
+    assert [one.status for one in executor.outcomes()] == ["cancelled"]
+    assert not at_work(folder)
+
+
+def test_a_stopped_worker_goes_on_when_it_is_asked_to_stop(
+    act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
+) -> None:
+    before = children(os.getpid())
+    folder = act("reach('at work'); work()")
+    with local(1) as executor:
+        executor.submit(Job((folder,)))
+        assert until(lambda: folder.path.with_name("at work").exists())
+        (worker,) = {*children(os.getpid())} - {*before}
+        for one in [worker, *children(worker)]:
+            os.kill(one, signal.SIGSTOP)
+        assert executor.interrupt() == 1
+        assert [one.status for one in executor.outcomes()] == ["cancelled"]
+        assert until(lambda: children(os.getpid()) == before), "the worker stays"
+
+
 def test_leaving_ends_workers_and_runs_and_leaves_no_pipe_open(
     act: Act,
     children: Callable[[int], list[int]],
@@ -225,8 +282,26 @@ def test_an_error_of_the_executor_itself_is_raised_where_outcomes_are_read(act: 
         run(executor, act("finish()"))
 
 
+def killed_at_work(
+    folder: RunFolder, servers: list[int], children: Callable[[int], list[int]]
+) -> bool:
+    """Kill the run that reads the spec of a folder; False while none does."""
+    try:
+        feed = os.open(folder.path / "spec.json", os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:  # nobody reads it, and perhaps nobody ever will
+        return False
+    at_work = [run for server in servers for run in children(server)]
+    for run in at_work:  # the worker reads it too, before it forks
+        os.kill(run, signal.SIGKILL)
+    os.close(feed)
+    return bool(at_work)
+
+
 def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
-    tmp_path: Path, planned: Callable[..., PlannedRun], children: Callable[[int], list[int]]
+    tmp_path: Path,
+    planned: Callable[..., PlannedRun],
+    children: Callable[[int], list[int]],
+    until: Callable[..., bool],
 ) -> None:
     no_backbone, no_job, killed = (RunFolder(tmp_path / name) for name in ("a", "b", "c"))
     # Its data are as they were planned, so that the backbone is what it lacks.
@@ -245,13 +320,8 @@ def test_real_workers_survive_a_broken_job_and_name_the_signal_that_ended_a_run(
         first = next(outcomes)
         servers = children(os.getpid())
         second = next(outcomes)
-        at_work: list[int] = []
-        while not at_work:  # the worker reads the job too, before it forks
-            with (killed.path / "spec.json").open("w"):  # which waits for the reader
-                same = children(os.getpid())
-                at_work = [run for server in servers for run in children(server)]
-                for run in at_work:
-                    os.kill(run, signal.SIGKILL)
+        assert until(lambda: killed_at_work(killed, servers, children))
+        same = children(os.getpid())
         third = next(outcomes)
     assert [one.status for one in (first, second, third)] == ["failed"] * 3
     assert "moved away" in reason(no_backbone)

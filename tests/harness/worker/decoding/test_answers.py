@@ -14,6 +14,7 @@ from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.encode import Example, pad_token, prompt_ids
 from harness.worker.journal import Journal
 from harness.worker.model import adapted, load
+from results.runfolder.folder import RunFolder
 from results.runfolder.values import OptionLikelihoods
 from tasks.boolq import benchmark
 from tasks.contract import Row
@@ -32,7 +33,8 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
         asked = ["protocol.max_new_tokens=4", *settings]
         (planned,) = plan(Request(methods=method, tasks=NAME, limit=12, settings=asked))
         tokenizer, base = load(planned)
-        answering = Answering(planned, adapted(planned, base, None), tokenizer, journal)
+        folder = RunFolder(tmp_path_factory.mktemp("run"))
+        answering = Answering(planned, adapted(planned, base, None), tokenizer, journal, folder)
         return answering, list(rows.load(planned).tests[NAME])
 
     with journal:
@@ -59,7 +61,8 @@ def as_texts(answering: Answering, asked: list[Row]) -> list[OptionLikelihoods]:
         ids = tokenizer(option, add_special_tokens=False)["input_ids"]
         text = Example([*prompt, *ids], len(prompt))
         pad = pad_token(tokenizer)
-        return -likelihoods(answering.model, [text], pad, 1, lambda done, of: None)[0].answer
+        ((one,),) = (found.values() for found in likelihoods(answering.model, [text], pad, 1))
+        return -one.answer
 
     return [
         OptionLikelihoods(
@@ -80,6 +83,7 @@ def test_options_are_scored_alike_beside_answers_apart_from_them_and_as_texts(ma
 def test_answers_are_the_same_with_options_beside_them(make: Make) -> None:
     answering, asked = make()
     with_options, _ = answered(answering, asked, [NAME])
+    answering, _ = make()  # where nothing is kept of the first answers
     without, none = answered(answering, asked, [])
     assert with_options == without
     assert none == []
@@ -95,4 +99,12 @@ def test_where_a_method_or_the_plan_takes_no_branches_beside_answers_options_fol
     answering, asked = make(method, *settings)
     _, beside = answered(answering, asked, [NAME])
     assert beside == []
+    close(answering.options(NAME, asked), as_texts(answering, asked))
+
+
+def test_answers_of_an_earlier_attempt_without_options_leave_these_for_later(make: Make) -> None:
+    answering, asked = make()
+    whole, _ = answered(answering, asked, [])
+    again, beside = answered(answering, asked, [NAME])
+    assert (again, beside) == (whole, [])
     close(answering.options(NAME, asked), as_texts(answering, asked))

@@ -14,7 +14,8 @@ from harness import plugins
 from harness.worker.decoding.branches import Branches, read_and_score, score
 from harness.worker.decoding.decode import Answer
 from harness.worker.decoding.likelihood import likelihoods
-from harness.worker.decoding.slots import read_prompts, refusal
+from harness.worker.decoding.reading import read_prompts
+from harness.worker.decoding.slots import refusal
 from harness.worker.encode import Example
 from methods.conformance.models import BUILDS, VOCABULARY, build
 from methods.conformance.probes import train
@@ -58,7 +59,7 @@ def offering(prompts: list[list[int]], options: Options) -> list[Answer]:
 
 def scored(model: Any, prompts: list[list[int]], options: Options) -> list[list[float]]:
     answers = offering(prompts, options)
-    read_and_score(model, answers, PAD, lambda done, of: None)
+    list(read_and_score(model, answers, PAD))
     return [list(answer.scores.values()) for answer in answers]
 
 
@@ -134,9 +135,9 @@ def test_branches_are_scored_as_full_texts_are_in_batches() -> None:
         for prompt, options in zip(PROMPTS, OPTIONS, strict=True)
         for option in options
     ]
-    plain = likelihoods(model, texts, PAD, 2048, lambda done, of: None)
+    plain = {n: one for some in likelihoods(model, texts, PAD, 2048) for n, one in some.items()}
     found = [one for options in scored(model, PROMPTS, OPTIONS) for one in options]
-    assert found == pytest.approx([-one.answer for one in plain], rel=1e-5)
+    assert found == pytest.approx([-plain[n].answer for n in range(len(texts))], rel=1e-5)
 
 
 @torch.inference_mode()
@@ -199,8 +200,12 @@ def test_no_method_keeps_a_model_from_taking_branches(name: str) -> None:
     assert refusal(train(plugins.method(name), BUILDS["llama-gqa"])) is None
 
 
-def test_progress_is_told_after_each_pass() -> None:
-    said: list[tuple[int, int]] = []
-    answers = offering(PROMPTS, OPTIONS)
-    read_and_score(build("llama-gqa"), answers, PAD, lambda done, of: said.append((done, of)))
-    assert said == [(10, 11), (11, 11)]
+def test_what_is_scored_is_left_out_and_changes_no_bit_of_the_rest() -> None:
+    model, whole = build("llama-gqa"), offering(PROMPTS, OPTIONS)
+    passes = list(read_and_score(model, whole, PAD))
+    assert [len(one) for one in passes] == [10, 1]
+    again = offering(PROMPTS, OPTIONS)
+    for answer, known in zip(again, whole, strict=True):
+        answer.scores = dict(known.scores) if known in passes[0] else {}
+    assert [len(one) for one in read_and_score(model, again, PAD)] == [1]
+    assert [one.scores for one in again] == [one.scores for one in whole]

@@ -37,7 +37,9 @@ def prompts() -> list[list[int]]:
 def answers(
     model: Any, prompts: list[list[int]], plan: BatchPlan, protocol: Protocol = GREEDY
 ) -> list[Answer]:
-    return generate(model, prompts, plan, protocol, PAD, lambda done, of: None)
+    found = [Answer(prompt, protocol.max_new_tokens) for prompt in prompts]
+    list(generate(model, found, plan, protocol, PAD))
+    return found
 
 
 def alone(model: Any, prompt: list[int], protocol: Protocol = GREEDY) -> list[int]:

@@ -15,7 +15,8 @@ TOKENS = 2048
 
 
 def weighed(model: Any, texts: Sequence[Example], tokens: int) -> list[Likelihood]:
-    return likelihoods(model, texts, PAD, tokens, lambda done, of: None)
+    found = {n: one for batch in likelihoods(model, texts, PAD, tokens) for n, one in batch.items()}
+    return [found[place] for place in range(len(texts))]
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +94,12 @@ def test_dropout_is_off(texts: list[Example]) -> None:
     assert weighed(model, texts, TOKENS) == weighed(model, texts, TOKENS)
 
 
-def test_progress_is_told_after_each_batch(model: Any, texts: list[Example]) -> None:
-    said: list[tuple[int, int]] = []
-    likelihoods(model, texts, PAD, 60, lambda done, of: said.append((done, of)))
-    counts = [done for done, _ in said]
-    assert counts == sorted(set(counts))
-    assert len(counts) > 1
-    assert said[-1] == (len(texts), len(texts))
+def test_what_is_known_is_left_out_and_changes_no_bit_of_the_rest(
+    model: Any, texts: list[Example]
+) -> None:
+    batches = list(likelihoods(model, texts, PAD, 60))
+    assert len(batches) > 3
+    first, torn, *rest = batches
+    some = list(torn)[: len(torn) // 2]
+    assert list(likelihoods(model, texts, PAD, 60, known=[*first, *some])) == [torn, *rest]
+    assert not list(likelihoods(model, texts, PAD, 60, known=range(len(texts))))

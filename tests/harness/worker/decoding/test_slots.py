@@ -13,7 +13,7 @@ from harness import plugins
 from harness.worker.decoding import slots
 from harness.worker.decoding.conformance import cut, slots_change_no_token
 from harness.worker.decoding.decode import Answer
-from harness.worker.decoding.slots import Read
+from harness.worker.decoding.reading import Read
 from methods.conformance.models import ARCHITECTURES, BUILDS, VOCABULARY, build
 from methods.conformance.probes import train
 

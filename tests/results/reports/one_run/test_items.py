@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from results.analysis.items import Item, Pair
 from results.reports.one_run.items import comma_separated, json_lines, pages
 from results.reports.spreadsheet import FORMULA
-from results.reports.visible import visible
+from results.texts import visible
 
 Make = Callable[..., Item]
 

@@ -38,7 +38,7 @@ def test_a_run_is_shown_with_all_that_is_stored_of_it(make: Make) -> None:
         "    train.lr = 0.001",
         "    commit = abc",
         "    packages.torch = 2.13",
-        "    folder = runs/lora",
+        "    folder = /runs/lora",
         "    trainable parameters = 5 of 1,000 (0.5 %)",
         "| train    |    6.00 |      50.0 |",
         "| gsm8k     | accuracy | llm-adapters/1 | yes      | 12.50 % |   8 |        0 |",

@@ -25,7 +25,7 @@ def test_a_finished_run_shows_what_where_how_scores_and_flags(make: Make) -> Non
     assert lines[0] == "lora on tiny, math, seed 2333"
     for line in (
         f"run       {run.run_id}",
-        "folder    runs/lora",
+        "folder    /runs/lora",
         "command   harness run --methods 'lora[r=2]'",
         "protocol  paper[max_new_tokens=8]/2, recipe [lr=0.0001], batches [batch_size=8]",
         "data      sample data",

@@ -26,8 +26,9 @@ import methods
 from harness import plugins
 from harness.errors import UserError
 from harness.packages import NAMES, installed
-from harness.planning.syntax import REFERENCE, Definition, Files, Module, reference, references
 from harness.plugins import guests, named_files
+from harness.plugins.syntax import REFERENCE, Definition, Files, Module, reference, references
+from harness.spec.spec import MethodSpec
 
 ROOTS = {"config", "hooks", "auxiliary_loss"}
 """The fields of `Method` whose code changes a number. What `defaults`, `variants` and `dls` hold is
@@ -55,6 +56,19 @@ def source_hash(name: str, *, selects_layers: bool) -> str:
         peft = sha256(f"peft {version('peft')}".encode()).hexdigest()
         return sha256((peft + hash_of(selection)).encode()).hexdigest() if selection else peft
     return hash_of(reached(name) | selection)
+
+
+def changed(method: MethodSpec) -> str | None:
+    """Say that a method is no longer what a spec says, with both hashes; None while it is."""
+    now = source_hash(method.name, selects_layers=bool(method.fields.get("dls")))
+    if now == method.source:
+        return None
+    of_peft = method.name.startswith(plugins.OF_PEFT)
+    what = "the version of PEFT" if of_peft else "the source of the method"
+    return (
+        f"{method.name}: {what} has changed since: its hash is {now[:16]}, that of the run is "
+        f"{method.source[:16]}."
+    )
 
 
 def task_source(kind: plugins.Kind, name: str) -> str | None:

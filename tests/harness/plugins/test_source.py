@@ -14,7 +14,7 @@ from peft.mapping import PEFT_TYPE_TO_TUNER_MAPPING
 
 import methods
 from harness import plugins
-from harness.planning.source import (
+from harness.plugins.source import (
     METHOD,
     hash_of,
     packages_of,
@@ -23,7 +23,7 @@ from harness.planning.source import (
     source_hash,
     task_source,
 )
-from harness.planning.syntax import Definition, Files
+from harness.plugins.syntax import Definition, Files
 from methods.conformance import models
 from methods.training.hooks import TrainingAhead
 

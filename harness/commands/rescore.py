@@ -1,10 +1,13 @@
-"""`harness reindex` and `rescore`: the store in line with the run folders."""
+"""`harness rescore`: the scores of stored generations by the current extractors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from harness import plugins
+from harness.commands.reindex import check_root
 from harness.commands.report import Report, counted
 from harness.errors import UserError, unknown
 from harness.scoring.score import Judgement, score
@@ -12,48 +15,15 @@ from harness.scoring.texts import OVERLAPS
 from harness.spec.planned import PlannedRun
 from harness.worker import card
 from results.errors import ResultsError
-from results.record import Run, Score
+from results.record import Score
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
 from results.runfolder.record_of import folders, record_of
 from results.runfolder.values import Result
 from results.runfolder.verdicts_of import verdicts_of
-from results.store import Store
+from results.store import Store, database
 
 UNSCORABLE = (AlreadyRunningError, KeyError, OSError, ResultsError, UserError, ValueError)
 """What leaves a run as it was, with a line that says why."""
-
-
-def reindex(store_place: str, root: Path) -> Report:
-    """Add every run folder below `root` to the store; name each that cannot be read.
-
-    Raises:
-        UserError: There is no such folder.
-    """
-    _check_root(root)
-    store, added, left_out = Store(store_place), 0, []
-    for folder in folders(root):
-        try:
-            run = record_of(folder)
-        except RunFolderError as error:
-            left_out.append(f"{folder.path}: left out: {error}")
-            continue
-        if run:
-            added += 1
-            store.add(run)
-            left_out += _without_verdicts(store, run, folder)
-    runs = counted(added, "run", "runs")
-    text = "\n".join([*left_out, f"{runs} of {root} indexed in {store_place}."])
-    return Report(text, {"added": added, "left_out": left_out}, not left_out)
-
-
-def _without_verdicts(store: Store, run: Run, folder: RunFolder) -> list[str]:
-    """Add the verdicts of a stored run that has none; say so if they cannot be read."""
-    try:
-        if not store.verdicts([run]):
-            store.add(run, verdicts_of(folder))
-    except RunFolderError as error:
-        return [f"{folder.path}: verdicts left out: {error}"]
-    return []
 
 
 def rescore(store_place: str, root: Path) -> Report:
@@ -64,30 +34,37 @@ def rescore(store_place: str, root: Path) -> Report:
     Raises:
         UserError: There is no such folder.
     """
-    _check_root(root)
-    store, changes, left, done = Store(store_place), [], [], 0
-    for folder in folders(root):
-        if not folder.finished:
-            continue
+    check_root(root)
+    store, changes, left, done = Store(store_place), [], [], set()
+    for folder in folders(root.resolve()):
         try:
+            if not folder.finished:
+                continue
             changes += _rescored(folder)
         except UNSCORABLE as error:
-            left.append(f"{folder.path}: left as it is: {str(error) or type(error).__name__}")
+            left.append(f"{folder.path}: left as it is: {_why(error)}")
             continue
         record = record_of(folder)
         assert record is not None
         card.write(folder)
         store.add(record)
         store.replace_scores(record, verdicts_of(folder))
-        done += 1
-    runs = counted(done, "run", "runs")
-    text = "\n".join([*changes, *left, f"{runs} of {root} rescored in {store_place}."])
-    return Report(text, {"rescored": done, "changes": changes, "left": left}, not left)
+        done.add((record.run_id, record.started))
+    runs, name = counted(len(done), "run", "runs"), database.name(store_place)
+    text = "\n".join([*changes, *left, f"{runs} of {root} rescored in {name}."])
+    return Report(text, {"rescored": len(done), "changes": changes, "left": left}, not left)
 
 
-def _check_root(root: Path) -> None:
-    if not root.is_dir():
-        raise UserError(f"{root}: no such folder. Name the folder of the run folders with --runs.")
+def _why(error: Exception) -> str:
+    """Say in a line why a run cannot be scored."""
+    if isinstance(error, ValidationError):
+        field = ".".join(map(str, error.errors()[0]["loc"]))
+        more = f", first {field}" if error.error_count() > 1 else f": {field}"
+        return (
+            f"another version of the harness wrote its spec, which differs in "
+            f"{counted(error.error_count(), 'field', 'fields')}{more}."
+        )
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _rescored(folder: RunFolder) -> list[str]:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from results.store import kept as module
-from results.store.kept import Shelf, kept
+from results import kept as module
+from results.kept import Shelf, kept
 
 
 @pytest.fixture(autouse=True)
@@ -48,13 +50,25 @@ def test_a_value_of_other_code_is_computed_again(monkeypatch: pytest.MonkeyPatch
     assert kept("key", lambda: 2) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b'{"value": 1', b"\xff\xfe", b"[1]", b'{"other": 1}'])
+@pytest.mark.parametrize("content", [b"", b'{"value": 1', b"\xff\xfe", b"[1]", b"ab\n[1]"])
 def test_a_damaged_entry_is_computed_anew(folder: Path, content: bytes) -> None:
     kept("key", lambda: 1)
     (entry,) = folder.iterdir()
     entry.write_bytes(content)
     assert kept("key", lambda: 2) == 2
     assert kept("key", Counted(3)) == 2
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_changed_byte_of_an_entry_changes_a_value(folder: Path, data: st.DataObject) -> None:
+    kept("key", lambda: {"r": 8})
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    other = data.draw(st.integers(0, 255).filter(lambda byte: byte != whole[place]))
+    entry.write_bytes(whole[:place] + bytes([other]) + whole[place + 1 :])
+    assert kept("key", lambda: {"r": 8}) == {"r": 8}
 
 
 def test_nothing_is_kept_where_no_file_can_be_written(folder: Path) -> None:
@@ -98,7 +112,7 @@ def test_the_entries_that_were_not_used_for_longest_go(
 
 KEEP = """
 import sys
-from results.store.kept import kept
+from results.kept import kept
 for number in range(200):
     assert kept(number % 5, lambda: ["x" * 10000, number % 5])[1] == number % 5
 """

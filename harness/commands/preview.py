@@ -1,0 +1,138 @@
+"""`harness run --dry-run`: which runs are done, and what those to do will take."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness import plugins
+from harness.commands.report import counted
+from harness.commands.started import Share
+from harness.planning.faults import Faults
+from harness.planning.footprint.cards import Card, visible_cards
+from harness.planning.history import Estimate, History
+from harness.planning.plan import draft
+from harness.planning.request import Request
+from harness.spec.planned import PlannedRun
+from results.reports.costs import size
+from results.reports.times import duration
+from results.runfolder import locks
+from results.runfolder.state import state_of
+from results.store import Reader
+
+DONE = ("stored", "diverged")
+"""What is not run again."""
+
+
+def preview(request: Request, store_place: str, root: Path, executor: str, share: Share) -> str:
+    """List the runs that a request asks for, how far each is, and what those to do will take.
+
+    Raises:
+        UserError: With all faults of the request, or with the runs that fit on no GPU.
+    """
+    faults = Faults()
+    faults.of(lambda: plugins.executor(executor))
+    found = faults.of(lambda: draft(request))
+    faults.raise_if_any()
+    assert found
+    store = Reader(store_place) if _exists(store_place) else None
+    ids = [run.spec.run_id for run in found.runs]
+    how = _states(ids, store, root)
+    ended = {one for one in ids if how[one] in DONE}
+    cards = [] if len(ended) == len(ids) else visible_cards(share.per_gpu)
+    planned = found.fitted(cards, ended)
+    history = _history(planned, store) if store else History([])
+    left = [run for run in planned if how[run.spec.run_id] in ("failed", "new")]
+    takes = {run.spec.run_id: history.estimate(run) for run in left}
+    lines = [_line(run, cards, how[run.spec.run_id], takes.get(run.spec.run_id)) for run in planned]
+    kinds = Counter(how[one] for one in ids)
+    marks = dict.fromkeys(f"  {mark}" for run in planned for mark in run.marks)
+    return "\n".join(
+        [
+            *lines,
+            f"{counted(len(planned), 'run', 'runs')}, {len(left)} to do.",
+            f"  {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS if kinds[kind])}",
+            *_summed_up(left, takes),
+            *marks,
+        ]
+    )
+
+
+KINDS = (*DONE, "running", "failed", "new")
+
+
+def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, str]:
+    """Say of each run how far it is, by the store and by its folder."""
+    finished = store.finished_ids() if store else set()
+    diverged = store.diverged_ids() if store else set()
+    failed = store.failed_ids() if store else set()
+    held = locks.held(root) if root.is_dir() else None
+
+    def state(run: str) -> str:
+        if run in finished | diverged:
+            return "stored" if run in finished else "diverged"
+        how = state_of(str(root / run), held).how
+        if how in ("finished", "diverged"):
+            return "stored" if how == "finished" else how
+        if how == "running":
+            return how
+        return "failed" if how == "failed" or run in failed else "new"
+
+    return {run: state(run) for run in ids}
+
+
+def _history(planned: Sequence[PlannedRun], store: Reader) -> History:
+    groups = {run.spec.group for run in planned}
+    return History(store.runs(groups=groups, status="finished"))
+
+
+def _line(run: PlannedRun, cards: Sequence[Card], how: str, takes: Estimate | None) -> str:
+    told = [*_need(run, cards), *_taken(takes)]
+    about = f"  {', '.join(told)}" if told else ""
+    return f"{run.spec.run_id}  {run.name}{about}{'' if how == 'new' else f'  ({how})'}"
+
+
+def _need(run: PlannedRun, cards: Sequence[Card]) -> list[str]:
+    """Say how much memory a run is expected to take, and on which GPUs it does not fit."""
+    if run.need is None:
+        return []
+    peak = run.need.peak
+    small = [f"GPU {n}" for n, card in enumerate(cards) if not card.holds(peak)]
+    how = ["with checkpointing"] if run.checkpoints else []
+    return [size(peak), *how, *([f"not on {', '.join(small)}"] if small else [])]
+
+
+def _taken(takes: Estimate | None) -> list[str]:
+    """Say what runs like it took."""
+    if takes is None:
+        return []
+    memory = [] if takes.memory is None else [f"{size(takes.memory)} measured"]
+    return [*memory, _between(takes.least, takes.most)]
+
+
+def _between(least: float, most: float) -> str:
+    """Write a range of seconds; once where both ends read the same."""
+    return " to ".join(dict.fromkeys((duration(least), duration(most))))
+
+
+def _summed_up(left: Sequence[PlannedRun], takes: Mapping[str, Estimate | None]) -> list[str]:
+    """Say what all runs to do will take together, and how that is known."""
+    if not left:
+        return []
+    known = [one for one in takes.values() if one]
+    if not known:
+        return ["  no finished run on these backbones and groups says how long they take"]
+    place = "a GPU" if any(run.gpu for run in left) else "a slot"
+    like = sum(one.memory is not None for one in known)
+    ways = {
+        f"{like} as runs like them took": like,
+        f"{len(known) - like} scaled by rows from other methods or limits": len(known) - like,
+        f"{len(left) - len(known)} without history, not counted": len(left) - len(known),
+    }
+    seconds = _between(sum(one.least for one in known), sum(one.most for one in known))
+    devices = sorted(frozenset[str]().union(*(one.devices for one in known)))
+    told = ", ".join(way for way, count in ways.items() if count)
+    return [f"  {seconds} of {place} ({told}; measured on {', '.join(devices)})"]
+
+
+def _exists(store_place: str) -> bool:
+    return "://" in store_place or Path(store_place).exists()

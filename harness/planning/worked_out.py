@@ -1,0 +1,46 @@
+"""Facts that a plan asks for, worked out with torch as JSON values; `facts.py` keeps them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from harness import plugins
+from harness.planning import prompts
+from harness.planning.facts import MethodFacts
+from harness.planning.footprint import parameters
+from harness.planning.methods import complete
+from harness.planning.parse import MethodRequest
+from harness.spec.planned import Located
+from harness.spec.protocol import Protocol
+from harness.spec.spec import MethodSpec
+from methods.training import packing
+
+
+def method(request: MethodRequest) -> dict[str, Any]:
+    """Complete a method, and say of it what a plan asks; the fields of `MethodFacts`."""
+    spec, plugin = complete(request), plugins.method(request.name)
+    return MethodFacts(
+        spec=spec,
+        title=plugin.title,
+        variants=tuple(plugin.variants),
+        trains=plugin.trains,
+        zero_safe=plugin.zero_safe,
+        mergeable=plugin.mergeable,
+        quantized=plugin.quantized,
+        unpacked=plugin.unpacked,
+    ).model_dump(mode="json")
+
+
+def count(spec: MethodSpec, place: Located) -> dict[str, Any]:
+    """Count parameters on a backbone in shapes; the fields of `parameters.Count`."""
+    with parameters.counting():
+        return asdict(parameters.count(spec, place))
+
+
+def refuses_packed(place: Located) -> str | None:
+    """Say why a backbone takes no rows in one sequence; None where it does."""
+    return packing.refusal(parameters.config_of(place))
+
+
+def takes_chat(place: Located, protocol: Protocol) -> None:
+    """Check that a tokenizer's chat template takes the messages of a protocol."""
+    prompts.takes_chat(place, protocol)

@@ -1,0 +1,72 @@
+"""`harness show` of a run whose folder tells more than the store: attempts, damage, edits."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.commands.one_run.show import show
+from harness.spec.planned import PlannedRun
+from results.runfolder import attempts
+from results.runfolder.aside import set_aside
+from results.runfolder.claims import Claim, claimed
+from results.runfolder.folder import RunFolder
+from results.runfolder.values import Result
+
+
+@pytest.fixture
+def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
+    made = RunFolder(tmp_path / "run")
+    made.create(*planned().kept)
+    return made
+
+
+def attempt(folder: RunFolder, phase: float, memory: int, end: Callable[[Claim], Any]) -> None:
+    """Make an attempt of 10 seconds in all, so many of which it trained."""
+    with claimed(folder, pytest.fail) as claim:
+        assert claim
+        claim.measure = lambda: ({"train": phase}, memory)
+        end(claim)
+    last = attempts.last(folder)
+    assert last
+    attempts.keep(folder, last.model_copy(update={"seconds": {**last.seconds, "wall": 10.0}}))
+
+
+def finish(folder: RunFolder, result: Result) -> Callable[[Claim], None]:
+    def end(claim: Claim) -> None:
+        folder.write_result(result.model_copy(update={"attempt": claim.token}))
+        claim.end("finished")
+
+    return end
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_several_attempts_are_summed_up(folder: RunFolder, result: Result, in_full: bool) -> None:
+    attempt(folder, 6.0, 3 * 2**20, lambda claim: claim.end("interrupted"))
+    attempt(folder, 1.5, 5 * 2**20, lambda claim: claim.beat())
+    attempt(folder, 0.0, 2**20, finish(folder, result))
+    said = " ".join(show("none.db", str(folder.path), in_full=in_full).text.split())
+    expected = "3 (interrupted, ended without a word, finished), together 30.0 s (train 7.5"
+    assert expected in said
+    assert "peak memory 5 MiB" in said
+
+
+def test_a_single_attempt_is_not_told_of(folder: RunFolder, result: Result) -> None:
+    attempt(folder, 6.0, 3, finish(folder, result))
+    assert "attempts" not in show("none.db", str(folder.path)).text
+
+
+def test_what_was_set_aside_and_weights_that_were_edited_are_named(
+    folder: RunFolder, result: Result
+) -> None:
+    folder.adapter.mkdir()
+    weights = folder.adapter / "adapter_model.safetensors"
+    weights.write_bytes(b"1234")
+    folder.write_method_record({"layers": [1]})
+    set_aside(folder.path, "method.json")
+    attempt(folder, 6.0, 3, finish(folder, result))
+    weights.write_bytes(b"1235")
+    said = show("none.db", str(folder.path)).text
+    assert "set aside damaged/1/method.json" in said
+    assert "edited after the run: adapter/adapter_model.safetensors" in " ".join(said.split())
