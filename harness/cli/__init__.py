@@ -18,6 +18,7 @@ from harness.cli import (
     publish,
     reports,
     runs,
+    wishes,
 )
 from harness.packages import stranger
 from harness.printed import say
@@ -34,6 +35,7 @@ COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(history.history, history.diff, history.tag, history.note),
     *(runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(wishes.retry, wishes.cancel, wishes.forget),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )
 for command in COMMANDS:

@@ -156,7 +156,7 @@ def grid(
         take(gpus)
     share = Share(slots, per_gpu, stall)
     with started(executor, share) as opened:
-        done = command.carry_out(request, str(store), Path(runs), opened, share)
+        done = command.carry_out(request, str(store), Path(runs), opened)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 
 

@@ -85,6 +85,17 @@ def run(
         ),
     ] = None,
     executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
+    retries: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How often a run is started again whose process vanished or stalled. Two: one "
+            "that vanishes three times is more likely the cause of it than unlucky.",
+        ),
+    ] = 2,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Start nothing more once a run has failed.")
+    ] = False,
     quantize: Annotated[
         Quantize | None,
         typer.Option(
@@ -163,8 +174,10 @@ def run(
             say(preview(request, store, root, executor, share))
         else:
             from harness.commands import run as command
+            from harness.scheduling.policy import Policy
 
-            raise typer.Exit(command.run(request, store, root, opened, share, leaving))
+            policy = Policy(retries, fail_fast)
+            raise typer.Exit(command.run(request, store, root, opened, leaving, policy))
 
 
 def _checkpointing(chosen: Checkpointing | None) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.commands.leaving import Leaving
 from harness.commands.report import counted
-from harness.commands.started import Opened, Share
+from harness.commands.started import Opened
 from harness.commands.stored import marked
 from harness.commands.table import compared
 from harness.planning.faults import Faults
@@ -17,6 +17,7 @@ from harness.planning.plan import Draft, draft
 from harness.planning.request import Request
 from harness.printed import say
 from harness.scheduling import progress, schedule
+from harness.scheduling.policy import DEFAULT, Policy
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
@@ -59,10 +60,11 @@ class Done:
 
     @property
     def failed(self) -> Mapping[str, str]:
-        """Why runs failed now, by their ids."""
+        """Why runs failed, now or before, by their ids."""
         oldest_first = reversed(self.attempts)
         reasons = {run.run_id: run.reason for run in oldest_first if run.status == "failed"}
-        return {one: reasons[one] for one in self.summary.failed}
+        now = {one: reasons.get(one, "") for one in self.summary.failed}
+        return {**self.summary.failed_before, **now}
 
     @property
     def tables(self) -> list[Table]:
@@ -91,22 +93,28 @@ def run(
     store_place: str,
     root: Path,
     opened: Opened,
-    share: Share,
     leaving: Leaving,
+    policy: Policy = DEFAULT,
 ) -> int:
     """Run what a request asks for, print the table unless that is left; return the exit status."""
-    done = carry_out(request, store_place, root, opened, share)
+    done = carry_out(request, store_place, root, opened, policy)
     if leaving.status:
         leaving.leave()
     texts = (
         formats.render(done.tables, "markdown"),
-        _summed_up(done.summary, database.name(store_place)),
+        summed_up(done.summary, database.name(store_place)),
     )
     say("\n".join(filter(None, texts)))
-    return 1 if done.summary.failed or done.summary.diverged else 0
+    return 0 if done.summary.sound else 1
 
 
-def carry_out(request: Request, store_place: str, root: Path, opened: Opened, share: Share) -> Done:
+def carry_out(
+    request: Request,
+    store_place: str,
+    root: Path,
+    opened: Opened,
+    policy: Policy = DEFAULT,
+) -> Done:
     """Run what a request asks for, and say what became of it.
 
     Args:
@@ -114,7 +122,7 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         store_place: The store that runs are added to.
         root: The folder of the run folders.
         opened: Gives the executor, as `started` does; it is left open.
-        share: How much of this machine the runs take.
+        policy: What becomes of runs that fail.
 
     Raises:
         UserError: With all faults of the request.
@@ -125,12 +133,13 @@ def carry_out(request: Request, store_place: str, root: Path, opened: Opened, sh
         ended = _ended(found.runs, store_place, root)
         left = len(ended) < len(found.runs)
         gpus = len(visible_gpus()) if left else 0
-        cards = visible_cards(share.per_gpu) if left else []
+        cards = visible_cards(opened.share.per_gpu) if left else []
         planned = found.fitted(cards, ended) if cards else found.runs
-    for note in [*_adjustments(planned), *left_out(request), *share.cut(gpus)]:
+    for note in [*_adjustments(planned), *left_out(request), *opened.share.cut(gpus)]:
         say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
-    summary = schedule.run(planned, store, root, opened.executor if left else None)
+    executor = opened.executor if left else None
+    summary = schedule.run(planned, store, root, executor, policy)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 
@@ -161,17 +170,27 @@ def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _summed_up(summary: schedule.Summary, store: str) -> str:
+def summed_up(summary: schedule.Summary, store: str) -> str:
+    """Say what became of the runs of a command."""
     lines = [f"{counted(summary.finished, 'run', 'runs')} finished and stored in {store}."]
-    if summary.stored:
-        lines.append(f"{counted(summary.stored, 'was', 'were')} stored before and not run again.")
-    if summary.cancelled:
-        lines.append(f"{counted(summary.cancelled, 'was', 'were')} cancelled.")
-    if summary.elsewhere:
-        lines.append(f"{counted(summary.elsewhere, 'is', 'are')} being run by another process.")
+    said = {
+        "finished in another process, and stored": summary.by_others,
+        "stored before and not run again": summary.stored,
+        "forgotten, and not run again": summary.forgotten,
+        "cancelled": summary.cancelled,
+        "left to another process that is running it": summary.elsewhere,
+    }
+    lines += [f"{counted(n, 'was', 'were')} {what}." for what, n in said.items() if n]
+    if summary.unstored:
+        whole = counted(summary.unstored, "outcome is", "outcomes are")
+        lines.append(f"{whole} whole in the run folders, not stored: `harness reindex` adds them.")
     lines += [
         f"{run_id} diverged and is not run again: `harness show {run_id}` says where."
         for run_id in summary.diverged
+    ]
+    lines += [
+        f"{run_id} failed before: {reason.splitlines()[0]}; `harness retry {run_id}` runs it again."
+        for run_id, reason in summary.failed_before.items()
     ]
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]
     return "\n".join(lines)

@@ -44,7 +44,7 @@ class Opened:
     def __init__(
         self, name: str, share: Share, stack: ExitStack, leaving: Leaving | None = None
     ) -> None:
-        self._name, self._share, self._stack, self._leaving = name, share, stack, leaving
+        self._name, self.share, self._stack, self._leaving = name, share, stack, leaving
 
     @cached_property
     def make(self) -> Callable[..., Any]:
@@ -59,7 +59,7 @@ class Opened:
     @cached_property
     def executor(self) -> Executor:
         """The executor itself; raises as `make` does."""
-        share = self._share
+        share = self.share
         slots = local_slots(share.slots, visible_gpus(), share.per_gpu)
         found: Executor = self._stack.enter_context(self.make(slots))
         if share.stall:

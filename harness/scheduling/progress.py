@@ -31,7 +31,7 @@ class Display:
 
     def __init__(self, total: int, console: Console) -> None:
         self.total, self.console = total, console
-        self.started = time.time()
+        self.started = time.monotonic()
         self.ended: dict[Status, int] = {}
         self.seconds: list[float] = []
         self._lock = threading.Lock()
@@ -53,11 +53,22 @@ class Display:
             watched, _ = self._runs.pop(str(folder.path))
             self.ended[status] = self.ended.get(status, 0) + 1
             if watched.started:  # between two looks, a run may start and end
-                self.seconds.append(time.time() - watched.started)
+                self.seconds.append(time.monotonic() - watched.started)
             self._say_phases(watched)
             if status == "cancelled" and not watched.started:
                 return
-        self._say(f"[{self.done}/{self.total}] {watched.name}: {note}")
+        self.say(f"[{self.done}/{self.total}] {watched.name}: {note}")
+
+    def note(self, folder: RunFolder, text: str) -> None:
+        """Say something of a run that has not ended."""
+        with self._lock:
+            name = self._runs[str(folder.path)][0].name
+        self.say(f"{name}: {text}")
+
+    def say(self, line: str, when: float | None = None) -> None:
+        """Print a line; where there is no terminal, with the time of day."""
+        stamp = "" if self.console.is_terminal else f"{time_of_day(when or time.time())} "
+        self.console.print(f"{stamp}{visible(line)}", highlight=False)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -66,12 +77,12 @@ class Display:
             with self._live() if self.console.is_terminal else self._in_lines():
                 yield
         finally:
-            self._say(f"{self._counted()} in {clock(time.time() - self.started)}")
+            self.say(f"{self._counted()} in {clock(time.monotonic() - self.started)}")
 
     def render(self) -> Group:
         """Draw the clock, the counts and the runs at work, no wider than the terminal."""
         running = self._running()
-        title = f"{clock(time.time() - self.started)}  {self._counted()}{self._left(running)}"
+        title = f"{clock(time.monotonic() - self.started)}  {self._counted()}{self._left(running)}"
         drawn = Text(title, no_wrap=True, overflow="ellipsis")
         if not running:
             return Group(drawn)
@@ -81,7 +92,7 @@ class Display:
             table.add_column(column, no_wrap=True, overflow="ellipsis")
         for watched in running:
             facts = watched.describe()
-            spent = clock(time.time() - (watched.started or self.started))
+            spent = clock(time.monotonic() - (watched.started or self.started))
             cells = [facts.get(key, "") for key in COLUMNS[3:]]
             table.add_row(watched.name, watched.phase, spent, *cells)
         return Group(drawn, table)
@@ -95,7 +106,7 @@ class Display:
 
     def _left(self, running: list[Watched]) -> str:
         """Say how long the rest of the grid takes, as far as runs or phases tell."""
-        now = time.time()
+        now = time.monotonic()
         spent = [now - (watched.started or now) for watched in running]
         if self.seconds:
             mean = sum(self.seconds) / len(self.seconds)
@@ -114,7 +125,7 @@ class Display:
         with self._lock:
             for watched, running in self._runs.values():
                 if watched.started is None and running():
-                    watched.started = time.time()
+                    watched.started = time.monotonic()
             at_work = [watched for watched, _ in self._runs.values() if watched.started]
             for watched in at_work:
                 self._say_phases(watched)
@@ -124,12 +135,7 @@ class Display:
         """Read what is new of a run; where there is no terminal, say which phases it began."""
         for when, phase in watched.update():
             if not self.console.is_terminal:
-                self._say(f"{watched.name}: {phase}", when)
-
-    def _say(self, line: str, when: float | None = None) -> None:
-        """Print a line; where there is no terminal, with the time of day."""
-        stamp = "" if self.console.is_terminal else f"{time_of_day(when or time.time())} "
-        self.console.print(f"{stamp}{visible(line)}", highlight=False)
+                self.say(f"{watched.name}: {phase}", when)
 
     @contextmanager
     def _live(self) -> Iterator[None]:
@@ -165,9 +171,9 @@ def waiting(what: str, console: Console) -> Iterator[None]:
     if not console.is_terminal:
         yield
         return
-    started = time.time()
+    started = time.monotonic()
     with Live(
-        get_renderable=lambda: Text(f"{clock(time.time() - started)}  {what}"),
+        get_renderable=lambda: Text(f"{clock(time.monotonic() - started)}  {what}"),
         console=console,
         refresh_per_second=2,
         transient=True,

@@ -24,7 +24,7 @@ from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
 from harness.worker import stopping
 from harness.worker.failing import kind_of
-from results.runfolder.claims import Claim, claimed
+from results.runfolder.claims import CancelledError, Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
@@ -41,10 +41,20 @@ def run(folder: RunFolder) -> int:
     stopping.heed()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
     try:
-        with claimed(folder, partial(os._exit, ELSEWHERE)) as claim:
+        with claimed(
+            folder,
+            leave=partial(os._exit, ELSEWHERE),
+            stop=partial(os.kill, os.getpid(), signal.SIGTERM),
+        ) as claim:
             return attempted(claim) if claim else 0
     except AlreadyRunningError:
         return ELSEWHERE
+    except CancelledError:
+        return INTERRUPTED
+    except Exception as error:  # of the claim itself, such as a full disk
+        traceback.print_exc()
+        folder.note_failure(_told(error))
+        return FAILED
 
 
 def attempted(claim: Claim) -> int:
@@ -60,9 +70,13 @@ def attempted(claim: Claim) -> int:
         return INTERRUPTED
     except Exception as error:
         traceback.print_exc()
-        claim.fail(f"{type(error).__name__}: {error}", kind_of(error))
+        claim.fail(_told(error), kind_of(error))
         return FAILED
     return 0
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def fork(folder: RunFolder) -> int:

@@ -14,9 +14,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
-from results.runfolder import files
-from results.runfolder.folder import RunFolder
+from results.runfolder import files, locks
+from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind, FileValue
+
+RELEASED = 1.0
+"""Seconds within which the system releases what a process held that has just ended."""
 
 AttemptStatus = Literal["finished", "diverged", "failed", "interrupted"]
 
@@ -110,18 +113,28 @@ def is_lost(folder: RunFolder, attempt: Attempt) -> bool:
     return _lost(folder, attempt.number).exists() or following.exists()
 
 
+def may_go_on(folder: RunFolder, attempt: Attempt) -> bool:
+    """Whether the process of an attempt may be at work, seen by one that has the folder's lock."""
+    return not (attempt.status or attempt.here or is_lost(folder, attempt))
+
+
 def close(folder: RunFolder, reason: str, kind: FailureKind) -> None:
     """Write why the last attempt failed, whose process has ended; into it too, if it is open.
 
     A folder whose worker died before it began an attempt gets the failure alone.
+
+    Raises:
+        AlreadyRunningError: Another process has the run by now.
     """
-    attempt = last(folder)
-    if attempt and not attempt.status:
-        keep(
-            folder, attempt.model_copy(update={"status": "failed", "kind": kind, "reason": reason})
-        )
-    wall = attempt.seconds.get("wall", 0.0) if attempt else 0.0
-    folder.note_failure(reason, wall, kind=kind, attempt=attempt.token if attempt else "")
+    with locks.lock(folder.path, RELEASED):
+        attempt = last(folder)
+        if attempt and may_go_on(folder, attempt):
+            raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
+        if attempt and not attempt.status:
+            ended = {"status": "failed", "kind": kind, "reason": reason}
+            keep(folder, attempt.model_copy(update=ended))
+        wall = attempt.seconds.get("wall", 0.0) if attempt else 0.0
+        folder.note_failure(reason, wall, kind=kind, attempt=attempt.token if attempt else "")
 
 
 def set_aside(folder: RunFolder) -> list[Path]:

@@ -9,8 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
-from results.runfolder import attempts, damage
+from results.runfolder import attempts, damage, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind
@@ -24,6 +25,10 @@ STALE = 60.0
 
 class LostError(AlreadyRunningError):
     """The attempt was given up by others: its process writes nothing more."""
+
+
+class CancelledError(Exception):
+    """The user cancelled the run before it began."""
 
 
 class Claim:
@@ -94,16 +99,24 @@ class Claim:
             attempts.keep(self.folder, self._attempt)
 
 
+def _go_on() -> None:
+    """Stop nothing."""
+
+
 @contextmanager
-def claimed(folder: RunFolder, leave: Callable[[], None]) -> Iterator[Claim | None]:
+def claimed(
+    folder: RunFolder, leave: Callable[[], None], stop: Callable[[], None] = _go_on
+) -> Iterator[Claim | None]:
     """Keep other processes out of a folder, and start an attempt there; None if the run has ended.
 
     Args:
         folder: Of the run.
         leave: Ends the process; called by another thread where the run is no longer ours.
+        stop: Lets the run stop; called by another thread where the user cancelled it.
 
     Raises:
         AlreadyRunningError: Another process is at work in it, or may be.
+        CancelledError: The user cancelled the run before it began.
     """
     with folder.locked():
         for sentence in damage.mend_ending(folder):
@@ -112,9 +125,12 @@ def claimed(folder: RunFolder, leave: Callable[[], None]) -> Iterator[Claim | No
         if folder.ended:
             yield None
             return
+        if wishes.is_cancelled(folder):
+            raise CancelledError(f"the run in {folder.path} was cancelled")
         claim = Claim(folder, _begun(folder))
         ended = threading.Event()
-        beating = threading.Thread(target=_beat, args=(claim, ended, leave), daemon=True)
+        watch = partial(_beat, claim, ended, leave, stop)
+        beating = threading.Thread(target=watch, daemon=True)
         beating.start()
         try:
             folder.drop_failure()
@@ -124,20 +140,18 @@ def claimed(folder: RunFolder, leave: Callable[[], None]) -> Iterator[Claim | No
             beating.join()
 
 
-def may_go_on(folder: RunFolder, attempt: Attempt) -> bool:
-    """Whether the process of an attempt may be at work, seen by one that has the folder's lock."""
-    return not (attempt.status or attempt.here or attempts.is_lost(folder, attempt))
-
-
 def _begun(folder: RunFolder) -> Attempt:
     before = attempts.last(folder)
-    begun = None if before and may_go_on(folder, before) else attempts.begin(folder)
+    begun = None if before and attempts.may_go_on(folder, before) else attempts.begin(folder)
     if begun is None:
         raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
     return begun
 
 
-def _beat(claim: Claim, ended: threading.Event, leave: Callable[[], None]) -> None:
+def _beat(
+    claim: Claim, ended: threading.Event, leave: Callable[[], None], stop: Callable[[], None]
+) -> None:
+    asked = False
     while not ended.wait(BEAT):
         try:
             claim.beat()
@@ -145,3 +159,6 @@ def _beat(claim: Claim, ended: threading.Event, leave: Callable[[], None]) -> No
             leave()
         except OSError:
             continue  # a full disk, or a file system that is away: the next beat may be written
+        if not asked and wishes.is_cancelled(claim.folder):
+            asked = True
+            stop()

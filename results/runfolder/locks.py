@@ -5,9 +5,11 @@ Whoever only wants to know does not try the lock: that could keep its owner out.
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 LISTED = Path("/proc/locks")
 
@@ -17,18 +19,31 @@ class AlreadyRunningError(Exception):
 
 
 @contextmanager
-def lock(folder: Path) -> Iterator[None]:
+def lock(folder: Path, patience: float = 0.0) -> Iterator[None]:
     """Keep other processes of this machine out of a folder; the lock ends with the process.
+
+    Args:
+        folder: It has the file `lock`, or gets it.
+        patience: Seconds to wait for it.
 
     Raises:
         AlreadyRunningError: Another process has it.
     """
+    end = time.monotonic() + patience
     with (folder / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise AlreadyRunningError(f"another process works in {folder}") from error
+        while not _taken(file):
+            if time.monotonic() >= end:
+                raise AlreadyRunningError(f"another process works in {folder}")
+            time.sleep(0.01)
         yield
+
+
+def _taken(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def held(folder: Path) -> frozenset[int] | None:

@@ -114,7 +114,10 @@ class Reader:
             return kinds.changed(connection, kinds.passing(groups, methods, backbones))
 
     def run(self, prefix: str) -> Run:
-        """Find the newest attempt at the one run whose id starts with `prefix`."""
+        """Find the attempt that stands for the one run whose id starts with `prefix`.
+
+        One that ended the run before one that failed, then the newest; a forgotten one last.
+        """
         with self._database.transaction() as connection:
             found = ids.starting(connection, prefix.lower())
             if not found:
@@ -125,7 +128,9 @@ class Reader:
                     f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
                 )
             this = [schema.runs.c.run_id == found[0]]
-            return self._read(connection, _newest_first(this, most=1))[0]
+            newest_first = self._read(connection, _newest_first(this))
+        # Clocks may have been set back between two attempts; the end of a run is its last one.
+        return min(newest_first, key=lambda run: (run.forgotten != "", run.status == "failed"))
 
     def folders(self, runs: Collection[str]) -> dict[str, str]:
         """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""

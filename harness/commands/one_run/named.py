@@ -1,6 +1,7 @@
 """Which run a user means: by the first digits of its id, or by its run folder."""
 
 import os
+from glob import escape
 from pathlib import Path
 
 from harness.errors import UserError
@@ -44,6 +45,19 @@ def folder(store_place: str, run: str) -> RunFolder:
             "  If it lies elsewhere, name the folder instead of the id."
         )
     return RunFolder(Path(found.folder))
+
+
+def below(root: Path, store_place: str, run: str) -> RunFolder:
+    """Find a run folder as `folder` does, also of a run that no attempt is stored of.
+
+    Raises:
+        UserError: There is no such folder, or several that start with these digits.
+        ResultsError: There is no such store, or not one such run in it.
+    """
+    found = [path for path in sorted(root.glob(f"{escape(run)}*")) if _is_folder(path)]
+    if len(found) > 1:
+        raise UserError(f"{len(found)} runs in {root} start with {run!r}. Please give more digits.")
+    return RunFolder(found[0]) if found else folder(store_place, run)
 
 
 def _folder(run: str) -> RunFolder | None:

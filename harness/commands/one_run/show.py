@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.commands.one_run import named
@@ -11,7 +12,9 @@ from results.record import Run
 from results.reports.one_run.attempts import summed
 from results.reports.one_run.run import markdown
 from results.reports.one_run.screen import screen
+from results.reports.times import duration
 from results.runfolder import aside, attempts
+from results.runfolder.attempts import Attempt
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import EDITED, edits
 
@@ -24,10 +27,11 @@ def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     log = folder.end_of_log() if run.status == "failed" else ""
     record = folder.train_record()
     training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
+    tried = _attempts(folder)
     if not in_full:
         return Report(screen(run, log, training, told), run)
     end = f"\n\n## End of {folder.log}\n\n{log}" if log else ""
-    return Report(markdown(run, training, _own_files(folder), told) + end, run)
+    return Report(markdown(run, training, _own_files(folder), told, tried) + end, run)
 
 
 def _checked(run: Run, folder: RunFolder) -> Run:
@@ -48,6 +52,21 @@ def _told(folder: RunFolder) -> dict[str, str]:
         "set aside": ", ".join(aside.listed(folder.path)),
     }
     return {name: text for name, text in told.items() if text}
+
+
+def _attempts(folder: RunFolder) -> list[str]:
+    """Say of each start of the run how it ended, a line each; nothing where the folder is gone."""
+    with suppress(RunFolderError):
+        return [*map(_attempt, attempts.attempts(folder))]
+    return []
+
+
+def _attempt(one: Attempt) -> str:
+    began = f"{datetime.fromtimestamp(one.started, UTC):%Y-%m-%d %H:%M:%S}"
+    how = f"{one.status} ({one.kind})" if one.kind else one.status or "no word of its end"
+    spent = duration(one.seconds.get("wall", 0.0))
+    why = f": {one.reason.splitlines()[0]}" if one.reason else ""
+    return f"{one.number}. {began} on {one.host}, {spent}, {how}{why}"
 
 
 def _own_files(folder: RunFolder) -> dict[str, str]:

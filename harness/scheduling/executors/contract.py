@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
 from results.runfolder.attempts import close
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind
 
 State = Literal["waiting", "running", "ended"]
@@ -167,8 +167,11 @@ def outcome_of(
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
-    if starved or exit_status < 0 or not folder.failed:
-        close(folder, *_why(exit_status, printed, starved=starved))
+    try:
+        if starved or exit_status < 0 or not folder.failed:
+            close(folder, *_why(exit_status, printed, starved=starved))
+    except AlreadyRunningError:  # another process was quicker to go on with it
+        return Outcome(folder, "elsewhere")
     return Outcome(folder, "failed")
 
 

@@ -27,6 +27,7 @@ def markdown(
     training: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
     told: Mapping[str, str] | None = None,
+    attempts: Sequence[str] = (),
 ) -> str:
     """Write one run, all that is stored of it.
 
@@ -35,6 +36,7 @@ def markdown(
         training: What its training came to.
         files: The user's own files that it ran, each with where its copy is.
         told: What else its folder tells, by name.
+        attempts: How each start of it ended, a line each.
     """
     sections = {
         f"Run {run.run_id}": _facts({**_identity(run), **(told or {})}),
@@ -42,6 +44,7 @@ def markdown(
         "Flags": indent("\n".join(run.flags), "    "),
         "Signatures": _facts(_signatures(run.scores)),
         "Training": _facts(training or {}),
+        "Attempts": indent("\n".join(attempts), "    "),
         "Time": _time(run.seconds),
         "Size": _facts(_size(run)),
         "GPU memory": _memory(run.peak_memory),
@@ -63,6 +66,7 @@ def _identity(run: Run) -> dict[str, Any]:
     return {
         "status": run.status,
         **({"reason": run.reason} if run.reason else {}),
+        **({"forgotten": run.forgotten} if run.forgotten else {}),
         "started": f"{run.started:%Y-%m-%d %H:%M:%S %Z}",
         "method": run.method,
         "backbone": run.backbone,

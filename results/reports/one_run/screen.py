@@ -75,6 +75,7 @@ def _facts(run: Run, training: Mapping[str, Any], told: Mapping[str, str]) -> It
     facts = {
         "run": [run.run_id],
         "status": _short(f"{run.status}, {run.started:%Y-%m-%d %H:%M:%S %Z}, {_time(run.seconds)}"),
+        "forgotten": _short(run.forgotten),
         "folder": _short(run.folder),
         "command": brief(run.provenance.get("command", ()), WIDTH - NAMES, MOST_FACT),
         "protocol": _short(prose.how(run.protocol, run.conditions), MOST_CONDITIONS),

@@ -44,6 +44,8 @@ READING = {
     "seeds": ["plan --delta 1", "plan --delta 1 --methods lora --json"],
     "audit": ["paper.md", "paper.md --seeds 5 --items gsm8k=2 --json", "--published smoa"],
     "leaderboard": ["build --out pages", "serve --help"],
+    "cancel": ["{failed}"],
+    "forget": ["{failed} --reason wrong"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
     "diff": ["{run} {other}"],
     "tag": ["{run} main"],
@@ -67,7 +69,7 @@ READING = {
 `methods --json` is left out: the fields of a method are those of a class of PEFT.
 """
 
-LOADING = {"run", "rerun", "doctor"}
+LOADING = {"run", "rerun", "retry", "doctor"}
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +153,11 @@ def test_a_reading_command_imports_neither_torch_nor_transformers_nor_peft(
 
 
 def test_every_command_reads_or_is_known_to_load_models() -> None:
-    names = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    names = {
+        command.name or command.callback.__name__
+        for command in app.registered_commands
+        if command.callback
+    }
     names |= {str(group.name) for group in app.registered_groups}
     assert names == READING.keys() | LOADING
 

@@ -229,7 +229,7 @@ def test_a_run_that_waited_is_timed_from_its_start(
 ) -> None:
     display, now = Display(1, console()), [1500.0]
     display.expect(folder, "lora", lambda: True)
-    monkeypatch.setattr("time.time", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     display.render()  # seen at work
     now[0] = 1530.0
     display.end(folder, "", "finished")
@@ -241,7 +241,7 @@ def test_there_is_a_clock_before_any_run_is_at_work(
 ) -> None:
     display = Display(4, console())
     assert screen(display).startswith("0:00  0 of 4 runs done")
-    monkeypatch.setattr("time.time", lambda: display.started + 65)
+    monkeypatch.setattr("time.monotonic", lambda: display.started + 65)
     assert screen(display).startswith("1:05  0 of 4 runs done")
 
 
@@ -254,7 +254,7 @@ def test_every_run_at_work_has_a_clock_of_its_own(
     (watched,) = display._running()
     assert watched.started
     later = watched.started + 3700
-    monkeypatch.setattr("time.time", lambda: later)
+    monkeypatch.setattr("time.monotonic", lambda: later)
     assert re.search(r"lora +start +1:01:40", screen(display))
 
 

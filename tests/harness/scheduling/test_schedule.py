@@ -1,54 +1,19 @@
 """What is run, what is stored, and when. The executor is one of a user's own, without processes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.scheduling.executors.conformance.stand_in import RESULT
-from harness.scheduling.executors.contract import Executor, Job, Outcome, State, outcome_of
-from harness.scheduling.schedule import Summary, run
-from harness.spec.outcome import ELSEWHERE
+from harness.scheduling.executors.contract import Job
+from harness.scheduling.schedule import Policy, Summary, run
 from harness.spec.planned import PlannedRun
+from results.runfolder import wishes
 from results.runfolder.folder import RunFolder, RunFolderError
-from results.runfolder.values import FORMAT, Divergence
+from results.runfolder.values import FORMAT, Divergence, FailureKind
 from results.store import Reader, Store
-
-Work = Callable[[RunFolder], int]
-
-
-def finish(folder: RunFolder) -> int:
-    folder.write_result(RESULT.model_copy(update={"seconds": {"wall": 12.0}}))
-    return 0
-
-
-class InTurn(Executor):
-    """Runs one job after the other, in the caller's thread, whenever an outcome is asked for."""
-
-    def __init__(self, work: Work) -> None:
-        self.work, self.jobs, self.ended = work, list[Job](), 0
-
-    def submit(self, job: Job) -> None:
-        self.jobs.append(job)
-
-    def outcomes(self) -> Iterator[Outcome]:
-        while self.ended < len(self.jobs):
-            (folder,) = self.jobs[self.ended].folders
-            outcome = outcome_of(folder, self.work(folder))
-            self.ended += 1
-            yield outcome
-
-    def cancel(self, job: Job) -> None:
-        raise NotImplementedError
-
-    def interrupt(self) -> int:
-        return 0
-
-    def state(self, job: Job) -> State:
-        return "ended" if self.jobs.index(job) < self.ended else "waiting"
-
-    def close(self) -> None:
-        """Nothing is at work."""
+from tests.harness.scheduling.in_turn import InTurn, finish
 
 
 @pytest.fixture
@@ -136,7 +101,7 @@ def test_what_ends_is_stored_before_the_next_outcome(
     assert counts == [0, 1, 2]
 
 
-def test_a_failed_run_is_stored_with_its_reason_and_run_again(
+def test_a_failed_run_is_stored_with_its_reason(
     three: list[PlannedRun], store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = ids(three)[1]
@@ -147,7 +112,49 @@ def test_a_failed_run_is_stored_with_its_reason_and_run_again(
     assert run(three, store, tmp_path, InTurn(work)) == Summary(finished=2, failed=[broken])
     assert "status 3" in store.run(broken).reason
     assert "failed: The worker ended with status 3" in capsys.readouterr().err
-    assert run(three, store, tmp_path, InTurn(finish)) == Summary(stored=2, finished=1)
+
+
+def test_an_exception_is_not_repeated_unless_it_is_asked_for(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    (one,) = ids(three[:1])
+    run(three[:1], store, tmp_path, InTurn(lambda _: 3))
+    executor = InTurn(finish)
+    before = run(three[:1], store, tmp_path, executor)
+    assert before == Summary(failed_before={one: store.run(one).reason})
+    assert not executor.jobs
+    again = run(three[:1], store, tmp_path, executor, Policy(repeat=True))
+    assert again == Summary(finished=1)
+
+
+def test_what_failed_before_is_stored_where_the_store_is_new(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    (one,) = ids(three[:1])
+    run(three[:1], store, tmp_path, InTurn(lambda _: 3))
+    new = Store(str(tmp_path / "new.db"))
+    assert run(three[:1], new, tmp_path, InTurn(finish)).failed_before
+    assert new.run(one).status == "failed"
+
+
+@pytest.mark.parametrize("kind", ["memory", "vanished", "stalled", "refused"])
+def test_what_failed_for_another_reason_is_run_by_the_next_command(
+    kind: FailureKind, three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / ids(three)[0])
+    folder.create(*three[0].kept)
+    folder.note_failure("not of the run itself", kind=kind)
+    assert run(three[:1], store, tmp_path, InTurn(finish)) == Summary(finished=1)
+
+
+def test_a_forgotten_run_is_not_run_again(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    run(three[:1], store, tmp_path, InTurn(finish))
+    wishes.forget(RunFolder(tmp_path / ids(three)[0]), "the wrong data")
+    executor = InTurn(finish)
+    assert run(three[:1], store, tmp_path, executor) == Summary(forgotten=1)
+    assert not executor.jobs
 
 
 def diverge(folder: RunFolder) -> int:
@@ -182,17 +189,3 @@ def test_a_divergence_that_was_not_stored_is_found_in_its_folder(
     expected = Summary(stored=1, diverged=[one])
     assert run(three[:1], store, tmp_path, InTurn(finish)) == expected
     assert store.diverged_ids() == {one}
-
-
-def test_runs_that_are_elsewhere_or_cancelled_are_counted_and_not_stored(
-    three: list[PlannedRun], store: Store, tmp_path: Path
-) -> None:
-    class CancelsTheFirst(InTurn):
-        def outcomes(self) -> Iterator[Outcome]:
-            self.ended = 1
-            yield Outcome(self.jobs[0].folders[0], "cancelled")
-            yield from super().outcomes()
-
-    executor = CancelsTheFirst(lambda _: ELSEWHERE)
-    assert run(three, store, tmp_path, executor) == Summary(cancelled=1, elsewhere=2)
-    assert store.runs() == []

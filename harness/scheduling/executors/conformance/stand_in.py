@@ -44,8 +44,12 @@ class Act:
     def finish(self) -> None:
         """Leave the result."""
         self.claim.confirm()
-        started = {"started": round(time.time(), 3), "attempt": self.claim.token}
-        self.folder.write_result(RESULT.model_copy(update=started))
+        facts = {
+            "started": round(time.time() - self.claim.seconds, 3),
+            "seconds": {"wall": self.claim.seconds},
+            "attempt": self.claim.token,
+        }
+        self.folder.write_result(RESULT.model_copy(update=facts))
         self.claim.end("finished")
 
     def reach(self, name: str) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.commands.store import reindex
 
 from harness.commands.one_run import remarks
+from harness.commands.reindex import reindex
 from harness.errors import UserError
 from results.store import Reader
 

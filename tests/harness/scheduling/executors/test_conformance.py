@@ -215,7 +215,7 @@ class BelievesTheStatus(Own):
 
 class CallsElsewhereFailed(Own):
     def conclude(self, folder: RunFolder, status: int) -> Outcome:
-        return super().conclude(folder, status and 1)
+        return Outcome(folder, "failed") if status else super().conclude(folder, status)
 
 
 class ReadsOnce(Own):

@@ -1,0 +1,63 @@
+"""`harness retry`: runs that failed, again, as they were planned."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import plugins
+from harness.commands.one_run import named
+from harness.commands.report import Report
+from harness.commands.run import summed_up
+from harness.commands.started import Opened
+from harness.errors import UserError
+from harness.plugins import named_files
+from harness.scheduling import schedule
+from harness.scheduling.policy import Policy
+from harness.spec.planned import PlannedRun
+from results.runfolder import wishes
+from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import folders
+from results.store import Store, database
+
+
+def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> Report:
+    """Run runs again that failed, an exception too; all that failed below `root` if none is named.
+
+    Raises:
+        UserError: A run came to its end, or a file of the user's own is not what it was.
+    """
+    found = [named.below(root, store_place, run) for run in runs] if runs else _failed(root)
+    planned: dict[Path, list[PlannedRun]] = defaultdict(list)
+    for folder in found:
+        planned[folder.path.parent.resolve()].append(_planned(folder))
+    if not planned:
+        return Report("No run has failed.", {})
+    store, texts, sound = Store(store_place), [], True
+    for place, several in planned.items():
+        summary = schedule.run(several, store, place, opened.executor, Policy(repeat=True))
+        texts.append(summed_up(summary, database.name(store_place)))
+        sound &= summary.sound
+    return Report("\n".join(texts), {}, sound)
+
+
+def _failed(root: Path) -> list[RunFolder]:
+    return [one for one in folders(root) if one.failed and not one.ended and _counts(one)]
+
+
+def _counts(folder: RunFolder) -> bool:
+    return wishes.forgotten(folder) is None
+
+
+def _planned(folder: RunFolder) -> PlannedRun:
+    """Read the planned run of a folder that has not come to its end."""
+    run_id = folder.head().run_id
+    if folder.ended:
+        what = "finished" if folder.finished else "diverged, as it would again"
+        raise UserError(
+            f"{run_id} {what}.\n  `harness rerun {run_id}` runs its spec again and compares."
+        )
+    planned = PlannedRun.of(folder)
+    for file in planned.files:
+        named_files.check(file.texts)
+        plugins.add(file.kind, Path(file.path))
+    return planned

@@ -1,0 +1,49 @@
+"""The folder of a run before it starts: its first files, and how large its micro-batch is."""
+
+from harness import plugins
+from harness.spec.planned import PlannedRun
+from harness.spec.recipe import micro_batch
+from results.runfolder.folder import RunFolder
+
+
+def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
+    """Write the first files of a run and drop its failure; return the run as it is written.
+
+    Raises:
+        AlreadyRunningError: Another process of this machine works in the folder.
+    """
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with folder.locked():
+        planned = _as_before(folder, planned)
+        folder.create(*planned.kept)
+        folder.copy(planned.copies)
+    return planned
+
+
+def _as_before(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
+    """Take over how often an earlier attempt had to halve the micro-batch."""
+    if not (folder.path / "places.json").is_file():
+        return planned
+    before = int(folder.places().get("memory", {}).get("halvings", 0))
+    return with_halvings(planned, max(before, planned.memory.halvings))
+
+
+def with_halvings(planned: PlannedRun, halvings: int) -> PlannedRun:
+    """Halve the rows of a forward pass so often; the rows of a step stay."""
+    memory = planned.memory.model_copy(update={"halvings": halvings})
+    return planned.model_copy(update={"memory": memory})
+
+
+def halvable(planned: PlannedRun) -> bool:
+    """Whether fewer rows a pass change no more than the order of a sum, and there are fewer.
+
+    Dropout would draw other numbers; and some methods look at all rows of a pass together.
+    """
+    recipe, halvings = planned.spec.train, planned.memory.halvings
+    steps = recipe.batch_size * recipe.accumulation_steps
+    most = recipe.model_copy(update={"batch_size": steps}) if recipe.packed else recipe
+    method = planned.spec.method
+    drops = any("dropout" in name and value for name, value in method.fields.items())
+    return (
+        micro_batch(most, halvings) > 1 and not drops and not plugins.method(method.name).unpacked
+    )

@@ -1,0 +1,125 @@
+"""To cancel, to forget and to retry a run, by the commands; runs are planned here, not trained."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.scheduling.executors.conformance.stand_in import RESULT
+from harness.spec.planned import PlannedRun
+from results.runfolder import attempts, wishes
+from results.runfolder.folder import RunFolder
+from results.runfolder.record_of import record_of
+from results.store import Reader, Store
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
+    """Make a folder whose run waits."""
+    one = planned()
+    found = RunFolder(tmp_path / "runs" / one.spec.run_id)
+    found.create(*one.kept)
+    return found
+
+
+@pytest.fixture
+def finished(folder: RunFolder, tmp_path: Path) -> RunFolder:
+    folder.write_result(RESULT)
+    record = record_of(folder)
+    assert record
+    Store(tmp_path / "harness.db").add(record)
+    return folder
+
+
+def test_cancel_leaves_the_wish_in_the_folder_of_a_run_that_is_not_stored(
+    folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "cancel", folder.path.name[:6])
+    assert done.returncode == 0, done.stderr
+    assert wishes.is_cancelled(folder)
+
+
+def test_cancel_refuses_a_run_that_ended(
+    finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "cancel", finished.path.name)
+    assert done.returncode == 2
+    assert "came to its end already" in done.stderr
+
+
+def test_a_forgotten_run_leaves_tables_and_comes_back_forgotten_by_reindex(
+    finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    run_id = finished.path.name
+    assert run_id[:6] in harness(tmp_path, "history", "--json").stdout
+    done = harness(tmp_path, "forget", run_id, "--reason", "the wrong data")
+    assert done.returncode == 0, done.stderr
+    assert finished.finished
+    assert "the wrong data" in harness(tmp_path, "show", run_id).stdout
+    (tmp_path / "harness.db").unlink()
+    harness(tmp_path, "reindex")
+    assert Reader(tmp_path / "harness.db").runs() == []
+    assert Reader(tmp_path / "harness.db").forgotten_ids() == {run_id}
+
+
+def test_forget_deletes_files_only_where_that_is_asked_for(
+    finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    words = ("forget", finished.path.name, "--reason", "the wrong data")
+    harness(tmp_path, *words, "--files")
+    assert not finished.path.exists()
+    assert Reader(tmp_path / "harness.db").run(finished.path.name).forgotten == "the wrong data"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(("--reason", " "), "--reason is empty"), ((), "Missing option '--reason'")]
+)
+def test_forget_asks_for_a_reason(
+    words: tuple[str, ...], told: str, finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "forget", finished.path.name, *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_run_at_work_is_not_forgotten(
+    folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    with folder.locked():
+        done = harness(tmp_path, "forget", folder.path.name, "--reason", "the wrong data")
+    assert done.returncode == 2
+    assert "harness cancel" in done.stderr
+    assert not wishes.forgotten(folder)
+
+
+def test_retry_refuses_what_came_to_its_end(
+    finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "retry", finished.path.name)
+    assert done.returncode == 2
+    assert "harness rerun" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("abc", "--failed")])
+def test_retry_wants_runs_or_all_of_them(
+    words: tuple[str, ...], harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "retry", *words)
+    assert done.returncode == 2
+    assert "--failed" in done.stderr
+
+
+def test_show_lists_every_attempt_with_its_end(
+    folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    for reason in ("no room", "no such layer"):
+        begun = attempts.begin(folder)
+        assert begun
+        attempts.close(folder, reason, "exception")
+    shown = harness(tmp_path, "show", str(folder.path)).stdout
+    assert "1. " in shown
+    assert "failed (exception): no room" in shown
+    assert "failed (exception): no such layer" in shown
