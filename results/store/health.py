@@ -79,7 +79,8 @@ def _gone(connection: Connection, name: str) -> str | None:
     for table in schema.metadata.sorted_tables:
         if not after.get(table.name, set()).issuperset(table.columns.keys()):
             return f"has lost the table {table.name}, or a part of it"
-    return None
+    gone = sorted(schema.VIEWS - {*sa.inspect(connection).get_view_names()})
+    return f"has lost the view {gone[0]}" if gone else None
 
 
 def _columns(connection: Connection) -> dict[str, set[str]]:

@@ -27,6 +27,9 @@ class UtcTime(sa.TypeDecorator[datetime]):
 
 metadata = sa.MetaData()
 
+VIEWS = frozenset({"v_runs", "v_scores"})
+"""For queries of users; the migrations make them."""
+
 runs = sa.Table(
     "runs",
     metadata,
