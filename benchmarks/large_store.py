@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
@@ -13,7 +12,7 @@ import sqlalchemy as sa
 
 from harness.planning.parse import PAPER_SEEDS
 from results.record import Run, Score, Verdicts
-from results.store import Store, database, kinds, schema, store, verdicts
+from results.store import Store, database, rows, schema, verdicts
 
 GROUPS, METHODS, BACKBONES, SETTINGS, RECIPES = 50, 20, 2, 5, 2
 ROWS = dict.fromkeys(("gsm8k", "aqua", "svamp", "mawps", "addsub"), 60)
@@ -40,18 +39,19 @@ Judged = tuple[Run, Collection[Verdicts]]
 def make(place: Path, runs: Iterable[Judged]) -> None:
     """Write runs into a new store, in one transaction: one for each would take an hour."""
     Store(place)
-    keep = cache(kinds.keep)
+    keys: dict[str, dict[str, object]] = {}
     with database.to_write(place).transaction() as connection:
         numbered = enumerate(runs, 1)
         while some := list(islice(numbered, AT_ONCE)):
-            rows = [
-                vars(run) | {"attempt": n, "kind": keep(connection, run.kind)}
-                for n, (run, _) in some
-            ]
-            connection.execute(sa.insert(schema.runs), rows)
-            for attempt, (run, bits) in some:
-                store._add_scores(connection, attempt, run.scores)
-                verdicts.replace(connection, attempt, bits)
+            for _, (run, _) in some:
+                if run.series not in keys:
+                    keys[run.series] = rows.facts_of(connection, run)
+            found = [(run, keys[run.series] | {"attempt": n}) for n, (run, _) in some]
+            for table in (schema.runs, schema.documents):
+                connection.execute(sa.insert(table), [rows.columns(table, *one) for one in found])
+            rows.add_scores(connection, {n: run.scores for n, (run, _) in some})
+            for n, (_, bits) in some:
+                verdicts.replace(connection, n, bits)
 
 
 def many_groups() -> Iterator[Judged]:

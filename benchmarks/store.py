@@ -6,6 +6,7 @@ these take.
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,23 @@ ON_MANY_RUNS: tuple[Command, ...] = (
     ("table --tasks group-7 --json", 1.0),
     ("compare method-1 method-2 --tasks group-7", 1.0),
     ("history --tasks group-7 --method method-3", 0.3),
-    ("history --method method-3", None),
+    ("history", 0.1),
+    ("history --method method-3", 0.1),
+    ("history --method 'method-3[train.lr=1e-4]' --sort -gsm8k.accuracy", 0.1),
+    ("history --backbone backbone-1", 0.1),
+    ("history --tasks gsm8k", 0.1),
+    ("history --seed 2333", 0.1),
+    ("history --status failed", 0.1),
+    ("history --protocol paper", 0.1),
+    ("history --environment env", 0.1),
+    ("history --from 2025-02-01 --to 2025-02-10", 0.1),
+    ("history --metric accuracy:60..80", 0.1),
+    ("history --metric gsm8k.accuracy:90..", 0.1),
+    ("history --where 'lr >= 1.5e-4'", 0.1),
+    ("history --tasks group-7 --where 'lr > 1e-4' --where 'gsm8k.accuracy > 50'", 0.1),
+    ("history --sort -gsm8k.accuracy", 0.1),
+    ("history --sort -lr --columns run,lr,gsm8k.accuracy", 0.1),
+    ("history --group-by method,lr", 0.1),
     ("show 0123456789abcdef", 0.3),
 )
 ON_MANY_ITEMS: tuple[Command, ...] = (
@@ -39,6 +56,7 @@ import contextlib, io, json, sys, time
 from harness.cli import main
 import harness.commands.one_run.show, sqlalchemy.dialects.sqlite
 import harness.commands.compare, harness.commands.history, harness.commands.table
+import harness.cli.history
 
 wall, cpu, told = time.perf_counter(), time.process_time(), io.StringIO()
 with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
@@ -80,7 +98,7 @@ def _measure(title: str, runs: Iterable[Judged], commands: Iterable[Command]) ->
 def measured(command: str, folder: str, cache: str) -> tuple[float, float, float]:
     """Give CPU seconds, wall-clock seconds and the most memory in MiB of a command in `folder`."""
     environment = os.environ | {"XDG_CACHE_HOME": cache}
-    words = [sys.executable, "-c", MEASURED, *command.split()]
+    words = [sys.executable, "-c", MEASURED, *shlex.split(command)]
     done = subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE)
     cpu, wall, memory = json.loads(done.stdout)
     return cpu, wall, memory

@@ -83,6 +83,15 @@ class Kind:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a user wrote on a run."""
+
+    written: datetime
+    """Aware."""
+    text: str
+
+
+@dataclass(frozen=True)
 class Run:
     """One attempt at one spec, with zeros and empty values for what it did not reach.
 
@@ -147,6 +156,11 @@ class Run:
     """Rows trained on, without those held out; None without training, and for runs of before."""
     forgotten: str = ""
     """Why the user left it out of all tables; empty for a run that counts."""
+
+    tags: tuple[str, ...] = ()
+    """Words by which a user finds it; of all attempts at it, as the notes are."""
+    notes: tuple[Note, ...] = ()
+    """The oldest first."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from harness.cli import (
     archive,
     audit,
     catalogue,
+    history,
     items,
     leaderboard,
     new,
@@ -32,7 +33,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
-    *(runs.history, runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(history.history, history.diff, history.tag, history.note),
+    *(runs.show, items.items, items.rerun, publish.card, publish.push),
     *(wishes.retry, wishes.cancel, wishes.forget),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )

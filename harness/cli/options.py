@@ -42,6 +42,10 @@ OwnRecipes = Annotated[
         "--own-recipes", help="Compare methods that were trained by recipes of their own."
     ),
 ]
+PoolEras = Annotated[
+    bool,
+    typer.Option("--pool-eras", help="Let runs of different environments share a table or test."),
+]
 TestName = Annotated[
     str,
     typer.Option("--test", help="A test by name; an unknown one is answered with all names."),

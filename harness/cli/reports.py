@@ -39,6 +39,7 @@ def table(
         bool, typer.Option("--extractors", help="Show how scores depend on the extractor.")
     ] = False,
     own_recipes: options.OwnRecipes = False,
+    pool_eras: options.PoolEras = False,
     columns: Annotated[
         str | None, typer.Option(help="Only these benchmarks and averages: gsm8k,macro.")
     ] = None,
@@ -99,6 +100,7 @@ def table(
         backbones=split_names(backbones),
         clean=clean,
         own_recipes=own_recipes,
+        pool_eras=pool_eras,
         choose=choose,
         testing=testing.asked(test, correction, against, one_sided, margin),
     )
@@ -110,6 +112,7 @@ def compare(
     second: Annotated[str, typer.Argument(help="The first again without it.")] = "",
     tasks: Group = None,
     own_recipes: options.OwnRecipes = False,
+    pool_eras: options.PoolEras = False,
     backbones: Annotated[
         str, typer.Option(help="A,B: the first on backbone A, the second on B.")
     ] = "",
@@ -134,7 +137,7 @@ def compare(
         testing=testing.asked(
             test, against=first if one_sided else "", one_sided=one_sided, margin=margin
         ),
-        across=command.across(backbones, protocols),
+        across=command.across(backbones, protocols, pool_eras=pool_eras),
     )
     options.show(report, as_json)
 

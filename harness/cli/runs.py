@@ -194,22 +194,6 @@ def _checkpointing(chosen: Checkpointing | None) -> list[str]:
     return [f"memory.gradient_checkpointing={chosen.value}"] if chosen else []
 
 
-def history(
-    tasks: Annotated[str | None, typer.Option(help="Only these groups and benchmarks.")] = None,
-    method: Annotated[str | None, typer.Option(help="Only this method.")] = None,
-    backbone: Annotated[str | None, typer.Option(help="Only this backbone.")] = None,
-    wide: options.Wide = False,
-    store: options.StorePlace = "harness.db",
-    as_json: options.AsJson = False,
-    costs: options.Costs = False,
-) -> None:
-    """List every run ever stored, newest first."""
-    from harness.commands.history import history as command
-
-    found = command(store, tasks, method, backbone, wide=wide, costs=costs)
-    options.show(found, as_json)
-
-
 def show(
     run: options.RunName,
     in_full: Annotated[

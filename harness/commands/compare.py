@@ -9,6 +9,7 @@ from harness.commands.testing import in_store
 from harness.errors import UserError
 from results.analysis import pairwise as analysis
 from results.analysis.matches import Across
+from results.analysis.runs.eras import pooled
 from results.analysis.runs.selection import split_names
 from results.analysis.testing.evidence import Texts
 from results.analysis.testing.tests import Testing
@@ -27,8 +28,9 @@ def compare(
 ) -> Report:
     """Compare two methods: differences, their intervals and tests, items gained and lost."""
     first, second = map(without_path, methods)
+    found = runs(store_place, tasks)
     comparisons = analysis.compare(
-        runs(store_place, tasks),
+        pooled(found) if across.environments else found,
         first,
         second,
         own_recipes=own_recipes,
@@ -38,13 +40,13 @@ def compare(
     return Report(report.markdown(comparisons), comparisons)
 
 
-def across(backbones: str, protocols: str) -> Across:
+def across(backbones: str, protocols: str, *, pool_eras: bool = False) -> Across:
     """Read the two backbones and the two protocols that a comparison is of.
 
     Raises:
         UserError: They are not two.
     """
-    return Across(_two("backbones", backbones), _two("protocols", protocols))
+    return Across(_two("backbones", backbones), _two("protocols", protocols), pool_eras)
 
 
 def _two(option: str, typed: str) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from harness.errors import UserError, unknown
 from harness.plugins.titles import titles
 from harness.printed import say
 from results.analysis import extractors as extractor_analysis
+from results.analysis.runs.eras import pooled
 from results.analysis.table import Table, tables
 from results.analysis.testing.tests import DEFAULT, Testing
 from results.record import Run
@@ -33,6 +34,8 @@ class Choices(TypedDict, total=False):
     """Also average over the test rows that are not in the training set."""
     own_recipes: bool
     """Compare methods that were trained by recipes of their own."""
+    pool_eras: bool
+    """Let runs of different environments share a table."""
     choose: str | None
     """One of `CRITERIA`: of each method only the recipe that is best by it."""
     testing: Testing
@@ -120,7 +123,8 @@ def _tables(
 
 
 def _runs(store_place: str, tasks: str | None, choices: Choices) -> list[Run]:
-    return runs(store_place, tasks, backbones=choices.get("backbones", ()))
+    found = runs(store_place, tasks, backbones=choices.get("backbones", ()))
+    return pooled(found) if choices.get("pool_eras") else found
 
 
 def _of_extractors(
@@ -133,8 +137,8 @@ def _of_extractors(
     if besides or part or name not in ("markdown", "json"):
         raise UserError(
             "--extractors supports markdown and json, and cannot be combined with --clean, "
-            "--own-recipes, --choose, --costs, --runs, --published, --backbones, --methods, "
-            "--protocol, --environment or the choice of a test."
+            "--own-recipes, --pool-eras, --choose, --costs, --runs, --published, --backbones, "
+            "--methods, --protocol, --environment or the choice of a test."
         )
     effects = extractor_analysis.extractor_effects(runs(store_place, tasks))
     if not effects:

@@ -23,6 +23,8 @@ class Across:
 
     backbones: tuple[str, str] | None = None
     protocols: tuple[str, str] | None = None
+    environments: bool = False
+    """Whether runs of different environments are compared."""
 
 
 NOTHING = Across()
@@ -178,6 +180,8 @@ def _nothing(
     text = "{!r} and {!r} have no finished runs ".format(*methods)
     text += "" if across.backbones else "on the same backbone "
     text += "with the same settings and environment."
+    if not {run.environment_id for run in first} & {run.environment_id for run in second}:
+        text += "\n  --pool-eras compares runs of different environments."
     if across.protocols:
         sets = comparables(first, own), comparables(second, own)
         found = _differing(sets[0][0], sets[1][0], own) if all(sets) else []

@@ -7,6 +7,7 @@ from typing import Any
 from results.analysis.columns import Columns
 from results.analysis.ranking import Cell
 from results.analysis.runs.sources import version
+from results.analysis.runs.versions import changed
 from results.analysis.series import Series, unique
 from results.record import Run
 
@@ -26,6 +27,7 @@ def notes(
         *_left_out(series),
         *shown.notes(),
         *_by_seed(series, shown.not_finite),
+        *_by_seed(series, changed),
     )
 
 

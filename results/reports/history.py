@@ -22,7 +22,8 @@ def markdown(entries: Sequence[Entry], *, wide: bool = False, costs: bool = Fals
     Unless it is to be `wide`, ids are short, and what all attempts have in common stands below.
     """
     shared = () if wide else _shared_marks(entries)
-    lines = [_line(entry, shared) | (_costs(entry) if costs else {}) for entry in entries]
+    tagged = any(entry.tags for entry in entries)
+    lines = [_line(entry, shared, tagged) | (_costs(entry) if costs else {}) for entry in entries]
     if wide or not lines:
         return _table(lines, list(lines[0] if lines else ALWAYS), None)
     short = [line | {"run": line["run"][:DIGITS]} for line in lines]
@@ -51,7 +52,8 @@ def _table(
     return markdown_table(columns, rows, align, characters)
 
 
-def _line(entry: Entry, shared: Collection[str]) -> dict[str, str]:
+def _line(entry: Entry, shared: Collection[str], tagged: bool) -> dict[str, str]:
+    written = [note.text for note in entry.written]
     marks = [mark for mark in entry.marks if mark not in shared]
     return {
         "started": f"{entry.started:%Y-%m-%d %H:%M}",
@@ -64,7 +66,8 @@ def _line(entry: Entry, shared: Collection[str]) -> dict[str, str]:
         "seed": str(entry.seed),
         "fold": "-" if entry.fold is None else str(entry.fold),
         "overall": prose.overall(entry.overall),
-        "notes": "; ".join([*marks, *entry.notes, *entry.reason.splitlines()[:1]]),
+        **({"tags": " ".join(entry.tags)} if tagged else {}),
+        "notes": "; ".join([*marks, *entry.notes, *written, *entry.reason.splitlines()[:1]]),
     }
 
 

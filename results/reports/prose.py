@@ -8,6 +8,7 @@ from results.analysis.columns import CLEAN_COLUMNS
 from results.analysis.metrics import NOTHING, Metric, metric
 from results.analysis.notes import NO_SCORE
 from results.analysis.ranking import Cell
+from results.analysis.runs.eras import POOLED
 from results.analysis.runs.recipes import written
 from results.analysis.runs.variants import full
 from results.analysis.series import Conditions
@@ -111,7 +112,7 @@ def marks(conditions: Conditions) -> str:
 
 def environment(conditions: Conditions) -> str:
     """Say on what stack the runs ran, or nothing of runs that ended before it was known."""
-    if not conditions.environment_id:
+    if conditions.environment_id in ("", POOLED):  # the marks name those that were pooled
         return ""
     return f"Environment {conditions.environment_id}: {conditions.environment}."
 
@@ -124,8 +125,10 @@ def protocol(conditions: Conditions) -> str:
 
 def stack(conditions: Conditions) -> str:
     """Say on what stack runs ran; or nothing of those that did not get so far."""
-    told = conditions.environment_id[:DIGITS]
-    return f"Environment {told} ({conditions.environment})." if told else ""
+    told = conditions.environment_id
+    if told in ("", POOLED):
+        return ""
+    return f"Environment {told[:DIGITS]} ({conditions.environment})."
 
 
 def harness(versions: Sequence[str]) -> str:

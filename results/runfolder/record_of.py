@@ -7,7 +7,7 @@ from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder import edited, files, wishes
+from results.runfolder import edited, files, remarks, wishes
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import State
@@ -71,6 +71,7 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
     result = ended if isinstance(ended, Result) else None
     reached = None if isinstance(ended, Failure) else ended
     peaks = _peak_memory(training, reached)
+    tags, notes = remarks.kept(folder)
     return Run(
         run_id=head.run_id,
         status=_status(ended),
@@ -111,6 +112,8 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
         nondeterministic_kernels=reached.nondeterministic_kernels if reached else (),
         folds=head.folds,
         trained_rows=training.trained_rows if training else None,
+        tags=tags,
+        notes=notes,
         forgotten=said.reason if (said := wishes.forgotten(folder)) else "",
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from results.runfolder.attempts import Attempt
+from results.runfolder.remarks import Note, Remarks
 from results.runfolder.values import (
     Divergence,
     Environment,
@@ -39,6 +40,7 @@ FILES: Mapping[str, tuple[type[FileValue], ...]] = {
     "divergence.json": (Divergence,),
     "failure.json": (Failure,),
     "forgotten.json": (Forgotten,),
+    "remarks.json": (Remarks, Note),
 }
 """What each file holds, in the order in which they are written; a `jsonl` file, in each line."""
 

@@ -1,5 +1,6 @@
 """The store of all runs; only this folder speaks SQL."""
 
-from results.store.store import Reader, Store
+from results.store.reader import Reader
+from results.store.store import Store
 
 __all__ = ["Reader", "Store"]

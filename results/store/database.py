@@ -38,6 +38,11 @@ class Database:
             text = sqlite.explanation(self.name, error)
             raise ResultsError(text or f"The store {self.name} answered: {error.orig}") from error
 
+    def settle(self) -> None:
+        """Finish opening for writing, when the database is known to be a store."""
+        if _is_sqlite(self.engine.url):
+            sqlite.prefer_wal(self.engine)
+
 
 def to_write(place: str | Path) -> Database:
     """Open `place` for writing; a SQLite file that does not exist is made."""

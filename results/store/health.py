@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from results.errors import ResultsError, stands_in
 from results.store import database, migrate, schema, sqlite, version
-from results.store.store import Reader
+from results.store.reader import Reader
 
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT", "SQLITE_NOTADB")
 """Answers of SQLite that mean that the content is not what it was."""
@@ -79,7 +79,8 @@ def _gone(connection: Connection, name: str) -> str | None:
     for table in schema.metadata.sorted_tables:
         if not after.get(table.name, set()).issuperset(table.columns.keys()):
             return f"has lost the table {table.name}, or a part of it"
-    return None
+    gone = sorted(schema.VIEWS - {*sa.inspect(connection).get_view_names()})
+    return f"has lost the view {gone[0]}" if gone else None
 
 
 def _columns(connection: Connection) -> dict[str, set[str]]:

@@ -15,11 +15,15 @@ from results.store import schema
 
 def keep(connection: Connection, kind: Kind) -> str:
     """Add a kind unless it is there already; return its key."""
-    table, fields = schema.kinds, asdict(kind)
-    key = sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
-    if connection.scalar(sa.select(table.c.kind).where(table.c.kind == key)) is None:
-        connection.execute(sa.insert(table), fields | {"kind": key, "changed": 0})
-    return key
+    table, name = schema.kinds, key(kind)
+    if connection.scalar(sa.select(table.c.kind).where(table.c.kind == name)) is None:
+        connection.execute(sa.insert(table), asdict(kind) | {"kind": name, "changed": 0})
+    return name
+
+
+def key(kind: Kind) -> str:
+    """Hash a kind."""
+    return sha256(json.dumps(asdict(kind), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def touch(connection: Connection, attempt: int | None = None) -> None:

@@ -1,6 +1,9 @@
 """What is true of SQLite only: a store is a file, writers take one lock, errors are codes."""
 
 import json
+import os
+import sqlite3
+from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -13,7 +16,16 @@ from sqlalchemy.pool import NullPool
 from results.errors import ResultsError, stands_in
 
 BACKEND = "sqlite"
-BUSY_SECONDS = 30
+READERS_WAIT, WRITERS_WAIT = 30, 300
+"""Seconds for which another process may keep a store busy: a finished run is worth waiting."""
+
+SHARED_MEMORY = {
+    *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "tmpfs", "overlay"),
+}
+"""File systems of one machine. WAL needs memory that all processes at a store share: over a network
+file system there is none, and two machines would damage the store."""
+
+MOUNTS = Path("/proc/self/mountinfo")
 ANOTHER = "name another store with --store or HARNESS_STORE."
 
 
@@ -67,6 +79,9 @@ def for_reading(url: URL) -> URL:
     path = Path(name(url))
     if not path.exists():
         raise ResultsError(f"There is no store at {path}.\n  `harness run` makes one; or {ANOTHER}")
+    if not os.access(path.parent, os.W_OK) and not _wal(path).exists():
+        # SQLite would make files beside it; without them there is no writer to be seen.
+        return url.set(database=path.absolute().as_uri(), query={"immutable": "1", "uri": "true"})
     # Not mode=ro: after a crash of its writer, SQLite must first undo the broken transaction.
     return url.set(database=path.absolute().as_uri(), query={"mode": "rw", "uri": "true"})
 
@@ -74,12 +89,49 @@ def for_reading(url: URL) -> URL:
 def engine(url: URL, begin: Literal["BEGIN", "BEGIN IMMEDIATE"]) -> Engine:
     """Begin every transaction with `begin`; BEGIN IMMEDIATE takes the lock of writers at once."""
     # isolation_level None: sqlite3 leaves it to us when a transaction begins.
-    arguments = {"timeout": BUSY_SECONDS, "isolation_level": None}
+    wait = WRITERS_WAIT if begin == "BEGIN IMMEDIATE" else READERS_WAIT
+    arguments = {"timeout": wait, "isolation_level": None}
     made = sa.create_engine(
         url, poolclass=NullPool, connect_args=arguments, json_deserializer=lru_cache(json.loads)
     )
     event.listen(made, "begin", lambda connection: connection.exec_driver_sql(begin))
     return made
+
+
+def companions(path: Path) -> tuple[Path, Path]:
+    """Name the files that belong to a store while it is open, or after a crash.
+
+    Whoever moves, swaps or removes a store does the same with these.
+    """
+    return _wal(path), path.with_name(f"{path.name}-shm")
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def prefer_wal(engine: Engine) -> None:
+    """Let readers and the writer work side by side, where the file system allows."""
+    path = engine.url.database
+    if not path or "uri" in engine.url.query or not shares_memory(Path(path)):
+        return
+    # A store that another process has open is switched by the next that has it for itself.
+    with (
+        closing(sqlite3.connect(path, timeout=0)) as connection,
+        suppress(sqlite3.OperationalError),
+    ):
+        connection.execute("PRAGMA journal_mode=WAL")
+
+
+def shares_memory(path: Path, mounts: Path = MOUNTS) -> bool:
+    """Tell whether all processes that reach a file are on this machine."""
+    with suppress(OSError):
+        lines = [line.split() for line in mounts.read_text().splitlines()]
+        # Fields 5 is the mount point; the type of the file system follows the dash.
+        kinds = {line[4]: line[line.index("-") + 1] for line in lines}
+        above = [str(one) for one in path.absolute().parents]
+        return next((kinds[one] for one in above if one in kinds), "") in SHARED_MEMORY
+    return False
 
 
 def explanation(name: str, error: DBAPIError) -> str | None:
@@ -106,7 +158,8 @@ _EXPLANATIONS = {
         "run folders are whole.\n  Please make room, then `harness reindex` adds what is missing."
     ),
     "SQLITE_BUSY": (
-        f"The store {{name}} has been kept busy by another process for {BUSY_SECONDS} seconds.\n"
+        f"The store {{name}} has been kept busy by another process for {READERS_WAIT} seconds or "
+        f"more (writers wait for {WRITERS_WAIT}).\n"
         "  Please try again when that one is done."
     ),
 }

@@ -3,169 +3,26 @@
 It is an index: `harness reindex` rebuilds it from the run folders.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Collection
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Connection, Row, Select
+from sqlalchemy import Connection
 
 from results.errors import ResultsError
-from results.record import Kind, Run, Score, Status, Verdicts
-from results.store import database, ids, kinds, places, schema, verdicts, version
-
-
-class Reader:
-    """A store that is only read: it must exist, and nothing in it changes."""
-
-    def __init__(self, place: str | Path) -> None:
-        self._database = database.to_read(place)
-        with self._database.transaction() as connection:
-            version.check(connection, self._database.name)
-
-    def runs(
-        self,
-        *,
-        groups: Collection[str] = (),
-        methods: Collection[str] = (),
-        backbones: Collection[str] = (),
-        status: Status | None = None,
-        prefix: str = "",
-        forgotten: bool = False,
-    ) -> list[Run]:
-        """List every attempt that passes all filters, newest first; an empty filter passes all.
-
-        Forgotten ones are listed instead of the others where `forgotten` asks for them.
-        """
-        conditions = [*kinds.are(groups, methods, backbones), *_ended(status, forgotten)]
-        if prefix:
-            conditions += ids.starts_with(prefix.lower())
-        with self._database.transaction() as connection:
-            return self._runs(connection, conditions)
-
-    def page(self, first: int, most: int, status: Status | None = None) -> list[Run]:
-        """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
-        with self._database.transaction() as connection:
-            return self._runs(connection, _ended(status), first, most)
-
-    def counts(self) -> dict[Status, int]:
-        """Count the attempts by how they ended."""
-        status = schema.runs.c.status
-        counted = sa.select(status, sa.func.count()).where(*_ended(None)).group_by(status)
-        with self._database.transaction() as connection:
-            return {row[0]: row[1] for row in connection.execute(counted)}
-
-    def changed(
-        self,
-        *,
-        groups: Collection[str] = (),
-        methods: Collection[str] = (),
-        backbones: Collection[str] = (),
-    ) -> int:
-        """Tell when an attempt that passes all filters was last added or given other scores.
-
-        In microseconds since 1970, and another number after each change; 0 for what was written
-        before that was kept. Whoever asks before reading may take what is read for good until the
-        number changes.
-        """
-        with self._database.transaction() as connection:
-            return kinds.changed(connection, kinds.passing(groups, methods, backbones))
-
-    def run(self, prefix: str) -> Run:
-        """Find the attempt that stands for the one run whose id starts with `prefix`.
-
-        One that ended the run before one that failed, then the newest; a forgotten one last.
-        """
-        with self._database.transaction() as connection:
-            found = ids.starting(connection, prefix.lower())
-            if not found:
-                raise ResultsError(self._no_run(connection, prefix))
-            if len(found) > 1:
-                listed = _listed(found, len(found))
-                raise ResultsError(
-                    f"{len(found)} runs start with {prefix!r}: {listed}\n  Please give more digits."
-                )
-            newest_first = self._runs(connection, [schema.runs.c.run_id == found[0]])
-        # Clocks may have been set back between two attempts; the end of a run is its last one.
-        return min(newest_first, key=lambda run: (run.forgotten != "", run.status == "failed"))
-
-    def folders(self, runs: Collection[str]) -> dict[str, str]:
-        """Say where the run folders of runs are, by their ids; of attempts, the newest counts."""
-        of = schema.runs.c
-        asked = sa.select(of.run_id, of.folder).where(of.run_id.in_(runs)).order_by(of.started)
-        with self._database.transaction() as connection:
-            return {row.run_id: self._found(row.folder) for row in connection.execute(asked)}
-
-    def has(self, run: Run) -> bool:
-        """Say whether this attempt at a run is stored, or a later one."""
-        columns = schema.runs.c
-        later = sa.select(columns.attempt).where(
-            columns.run_id == run.run_id, columns.started >= run.started
-        )
-        with self._database.transaction() as connection:
-            return connection.scalar(later.limit(1)) is not None
-
-    def kinds(self) -> list[Kind]:
-        """List the kinds of all runs, that of the newest run first."""
-        with self._database.transaction() as connection:
-            return kinds.read(connection)
-
-    def verdicts(self, runs: Iterable[Run]) -> dict[str, dict[str, Verdicts]]:
-        """Give the verdicts of attempts by run id and benchmark, in one query.
-
-        A run without stored verdicts is left out: one that is not judged, or was stored before they
-        were kept and is not yet indexed again.
-        """
-        with self._database.transaction() as connection:
-            return verdicts.read(connection, runs)
-
-    def finished_ids(self) -> set[str]:
-        """List the ids of the runs that finished."""
-        return self._ids("finished")
-
-    def diverged_ids(self) -> set[str]:
-        """List the ids of the runs that diverged: like the finished, they are not run again."""
-        return self._ids("diverged")
-
-    def failed_ids(self) -> set[str]:
-        """List the ids of the runs of which an attempt failed; another may have finished."""
-        return self._ids("failed")
-
-    def forgotten_ids(self) -> set[str]:
-        """List the ids of the runs of which the user left attempts out of all tables."""
-        return self._ids(None, forgotten=True)
-
-    def _runs(
-        self,
-        connection: Connection,
-        conditions: Sequence[ColumnElement[bool]],
-        first: int | None = None,
-        most: int | None = None,
-    ) -> list[Run]:
-        found = _runs(connection, conditions, first, most)
-        return [replace(run, folder=self._found(run.folder)) for run in found]
-
-    def _found(self, folder: str) -> str:
-        return places.found(folder, self._database.beside)
-
-    def _ids(self, status: Status | None, *, forgotten: bool = False) -> set[str]:
-        wanted = sa.select(schema.runs.c.run_id).where(*_ended(status, forgotten))
-        with self._database.transaction() as connection:
-            return set(connection.scalars(wanted))
-
-    def _no_run(self, connection: Connection, prefix: str) -> str:
-        if nearest := ids.nearest(connection, prefix.lower()):
-            told = f"Nearest: {_listed(nearest, len(nearest))}"
-        else:
-            newest = _listed(ids.newest(connection), ids.count(connection))
-            told = f"Newest: {newest or 'none yet'}"
-        return (
-            f"No run in {self._database.name} starts with {prefix!r}.\n"
-            f"  {told}\n"
-            "  `harness history` lists them all."
-        )
+from results.record import Run, Verdicts
+from results.store import (
+    database,
+    kinds,
+    places,
+    remarks,
+    rows,
+    schema,
+    verdicts,
+)
+from results.store.reader import Reader
 
 
 class Store(Reader):
@@ -177,6 +34,7 @@ class Store(Reader):
         self._database = database.to_write(place)
         with self._database.transaction() as connection:
             migrate.upgrade(connection, self._database.name)
+        self._database.settle()
 
     def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Add one attempt, with its scores, unless it is there already.
@@ -185,11 +43,12 @@ class Store(Reader):
         what a store of an older schema could not keep.
         """
         with self._database.transaction() as connection:
-            attempt = connection.scalar(_attempt(run))
+            attempt = connection.scalar(rows.of(run))
             if attempt is None:
-                attempt = _add(connection, self._placed(run))
+                attempt = rows.add(connection, self._placed(run))
             else:
-                _complete(connection, attempt, run)
+                rows.complete(connection, attempt, run)
+            remarks.keep(connection, run)
             if judged:
                 verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
@@ -197,17 +56,22 @@ class Store(Reader):
     def put(self, run: Run, judged: Collection[Verdicts] = ()) -> bool:
         """Store an attempt as it is given, in place of what is stored of it.
 
+        What users said of the run, to the store alone, stays.
+
         Returns:
             Whether that changed anything.
         """
         with self._database.transaction() as connection:
-            attempt = connection.scalar(_attempt(run))
+            attempt = connection.scalar(rows.of(run))
             if attempt is None:
-                attempt = _add(connection, self._placed(run))
-            elif self._holds(connection, attempt, run, judged):
-                return False
+                attempt = rows.add(connection, self._placed(run))
             else:
-                _replace(connection, attempt, self._placed(run))
+                (stored,) = self._read(connection, rows.of(run))
+                told = remarks.joined(stored, run)
+                if _same(stored, told) and _same_verdicts(connection, run, judged):
+                    return False
+                rows.replace(connection, attempt, self._placed(told))
+            remarks.keep(connection, run)
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
         return True
@@ -215,36 +79,28 @@ class Store(Reader):
     def _placed(self, run: Run) -> Run:
         return replace(run, folder=places.kept(run.folder, self._database.beside))
 
-    def _holds(
-        self, connection: Connection, attempt: int, run: Run, judged: Collection[Verdicts]
-    ) -> bool:
-        """Say whether an attempt is stored as it is given, but for what the store cannot keep."""
-        (stored,) = self._runs(connection, [schema.runs.c.attempt == attempt])
-        kept = tuple(score for score in run.scores if not isnan(score.value))
-        if stored != replace(run, scores=kept):
-            return False
-        known = verdicts.read(connection, [run]).get(run.run_id, {})
-        # Clusters are those of all runs of the same rows.
-        return [replace(one, clusters=None) for one in known.values()] == [
-            replace(one, clusters=None) for one in sorted(judged, key=lambda one: one.benchmark)
-        ]
-
     def replace_scores(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
         """Give the stored attempt of `run` its scores, its flags and these verdicts.
 
         Raises `ResultsError` if that attempt, known by run id and start, is not stored.
         """
-        runs, scores = schema.runs, schema.scores
+        documents, scores = schema.documents, schema.scores
         with self._database.transaction() as connection:
-            attempt = connection.scalar(_attempt(run))
+            attempt = connection.scalar(rows.of(run))
             if attempt is None:
                 raise ResultsError(self._no_attempt(run))
-            this = runs.c.attempt == attempt
-            connection.execute(sa.update(runs).where(this).values(flags=run.flags))
+            this = documents.c.attempt == attempt
+            connection.execute(sa.update(documents).where(this).values(flags=run.flags))
             connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
-            _add_scores(connection, attempt, run.scores)
+            rows.add_scores(connection, {attempt: run.scores})
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
+
+    def remark(self, run: Run) -> None:
+        """Give the run of this id these tags and notes, and no others."""
+        with self._database.transaction() as connection:
+            remarks.drop(connection, run.run_id)
+            remarks.keep(connection, run)
 
     def forget(self, run_id: str, reason: str) -> int:
         """Leave all stored attempts at a run out of tables, and keep why; say how many."""
@@ -265,96 +121,15 @@ class Store(Reader):
         )
 
 
-def _attempt(run: Run) -> Select[int]:
-    columns = schema.runs.c
-    return sa.select(columns.attempt).where(
-        columns.run_id == run.run_id, columns.started == run.started
-    )
+def _same(stored: Run, given: Run) -> bool:
+    """Tell whether an attempt is stored as it is given, but for what a store cannot keep."""
+    kept = tuple(score for score in given.scores if not isnan(score.value))
+    return stored == replace(given, scores=kept)
 
 
-def _add(connection: Connection, run: Run) -> int:
-    inserted = sa.insert(schema.runs).returning(schema.runs.c.attempt)
-    attempt: int = connection.execute(inserted, _values(connection, run)).scalar_one()
-    _add_scores(connection, attempt, run.scores)
-    return attempt
-
-
-def _replace(connection: Connection, attempt: int, run: Run) -> None:
-    runs, scores = schema.runs, schema.scores
-    changed = sa.update(runs).where(runs.c.attempt == attempt)
-    connection.execute(changed.values(_values(connection, run)))
-    connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
-    _add_scores(connection, attempt, run.scores)
-
-
-def _values(connection: Connection, run: Run) -> dict[str, object]:
-    values = asdict(run)
-    del values["scores"]
-    return values | {"kind": kinds.keep(connection, run.kind)}
-
-
-def _complete(connection: Connection, attempt: int, run: Run) -> None:
-    facts: dict[str, object] = {
-        "folds": run.folds,
-        "trained_rows": run.trained_rows,
-        "marks": run.marks,
-    }
-    known = {name: fact for name, fact in facts.items() if fact is not None}
-    if run.forgotten:
-        known["forgotten"] = run.forgotten
-    if known:
-        this = schema.runs.c.attempt == attempt
-        connection.execute(sa.update(schema.runs).where(this).values(known))
-
-
-def _add_scores(connection: Connection, attempt: int, scores: Sequence[Score]) -> None:
-    rows = [
-        {"attempt": attempt, "position": position} | asdict(score)
-        for position, score in enumerate(scores)
-        if not isnan(score.value)  # SQLite has no NaN
+def _same_verdicts(connection: Connection, run: Run, judged: Collection[Verdicts]) -> bool:
+    known = verdicts.read(connection, [run]).get(run.run_id, {})
+    # Clusters are those of all runs of the same rows.
+    return [replace(one, clusters=None) for one in known.values()] == [
+        replace(one, clusters=None) for one in sorted(judged, key=lambda one: one.benchmark)
     ]
-    if rows:
-        connection.execute(sa.insert(schema.scores), rows)
-
-
-def _ended(status: Status | None, forgotten: bool = False) -> list[ColumnElement[bool]]:
-    """Ask for attempts that ended so, and count or are forgotten."""
-    of = schema.runs.c
-    counts = of.forgotten != "" if forgotten else of.forgotten == ""
-    return [counts, of.status == status] if status else [counts]
-
-
-def _runs(
-    connection: Connection,
-    conditions: Sequence[ColumnElement[bool]],
-    first: int | None = None,
-    most: int | None = None,
-) -> list[Run]:
-    runs = schema.runs.c
-    wanted = sa.select(schema.runs).where(*conditions).offset(first).limit(most)
-    newest_first = wanted.order_by(runs.started.desc(), runs.attempt.desc())
-    scores = _scores(connection, newest_first.with_only_columns(runs.attempt))
-    return [_run(row, scores[row.attempt]) for row in connection.execute(newest_first).all()]
-
-
-def _scores(connection: Connection, attempts: Select[int]) -> dict[int, list[Score]]:
-    columns = schema.scores.c
-    of_score = [columns[field.name] for field in fields(Score)]
-    wanted = sa.select(columns.attempt, *of_score).where(columns.attempt.in_(attempts))
-    found: dict[int, list[Score]] = defaultdict(list)
-    for attempt, *values in connection.execute(wanted.order_by(columns.position)).all():
-        found[attempt].append(Score(*values))
-    return found
-
-
-def _run(row: Row[tuple[object, ...]], scores: list[Score]) -> Run:
-    values = row._asdict()
-    del values["attempt"], values["kind"]
-    texts = {name: tuple(values[name]) for name in ("marks", "flags", "nondeterministic_kernels")}
-    return Run(**(values | texts | {"scores": tuple(scores)}))
-
-
-def _listed(first: list[str], count: int) -> str:
-    shown = first[: ids.SHOWN]
-    rest = f" and {count - len(shown)} more" if count > len(shown) else ""
-    return ", ".join(shown) + rest

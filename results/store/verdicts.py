@@ -9,9 +9,7 @@ from sqlalchemy import Connection, Row, Select
 
 from results.record import Run, Verdicts
 from results.store import kinds, schema
-
-AT_ONCE = 10_000
-"""Runs in one query: databases take no more than some ten thousand values."""
+from results.store.rows import AT_ONCE
 
 ByRun = dict[str, dict[str, Verdicts]]
 """By run id and benchmark."""

@@ -45,7 +45,7 @@ def items(
             _require_verdicts(found)
         return Found(of_kinds(found, kinds), _notes(folder))
     other = named.folder(store_place, against)
-    both = _paired(folder, other, benchmark)
+    both = paired(folder, other, benchmark)
     kept = [one for one in disagreeing(both) if one.first.kinds.issuperset(kinds)]
     return Found(kept, _notes(folder, other))
 
@@ -127,7 +127,7 @@ def _by_text(one: OptionLikelihoods | ReferenceLikelihood) -> Mapping[str, float
     return {"reference": -one.answer, "prompt and reference": -one.text}
 
 
-def _paired(folder: RunFolder, other: RunFolder, benchmark: str | None) -> list[Pair]:
+def paired(folder: RunFolder, other: RunFolder, benchmark: str | None = None) -> list[Pair]:
     """Pair the rows of two runs of the same data.
 
     Raises:

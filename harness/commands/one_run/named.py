@@ -39,7 +39,7 @@ def folder(store_place: str, run: str) -> RunFolder:
     if named is not None:
         return named
     found = _stored(store_place, run)
-    if not _is_folder(Path(found.folder)):
+    if not is_folder(Path(found.folder)):
         raise UserError(
             f"Run {found.run_id}: its folder {found.folder} is not there.\n"
             "  If it lies elsewhere, name the folder instead of the id."
@@ -54,7 +54,7 @@ def below(root: Path, store_place: str, run: str) -> RunFolder:
         UserError: There is no such folder, or several that start with these digits.
         ResultsError: There is no such store, or not one such run in it.
     """
-    found = [path for path in sorted(root.glob(f"{escape(run)}*")) if _is_folder(path)]
+    found = [path for path in sorted(root.glob(f"{escape(run)}*")) if is_folder(path)]
     if len(found) > 1:
         raise UserError(f"{len(found)} runs in {root} start with {run!r}. Please give more digits.")
     return RunFolder(found[0]) if found else folder(store_place, run)
@@ -62,14 +62,15 @@ def below(root: Path, store_place: str, run: str) -> RunFolder:
 
 def _folder(run: str) -> RunFolder | None:
     """Take `run` for a folder if it is one."""
-    if _is_folder(Path(run)):
+    if is_folder(Path(run)):
         return RunFolder(Path(run))
     if os.sep in run:
         raise UserError(f"{run} is not a run folder: there is no spec.json in it.")
     return None
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is that of a run folder."""
     return (path / "spec.json").is_file()
 
 

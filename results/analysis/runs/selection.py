@@ -53,6 +53,40 @@ def narrowed(
     )
 
 
+def chosen(
+    newest_first: Sequence[Kind],
+    tasks: Collection[str] = (),
+    methods: Collection[str] = (),
+    backbones: Collection[str] = (),
+) -> list[Kind]:
+    """Keep the kinds of which runs may be that the names are of."""
+    called = naming.names(newest_first)
+    return [
+        kind
+        for kind in newest_first
+        if (not tasks or {kind.group, *kind.benchmarks} & set(tasks))
+        and (not methods or any(may_be(kind.method, name) for name in methods))
+        and (not backbones or _called(kind, called) & set(backbones))
+    ]
+
+
+def left_open(label: str, typed: str) -> tuple[str, dict[str, Any]] | None:
+    """Give what a user named and a label does not state: the version, and fields.
+
+    None if the label states other values.
+
+    >>> left_open("lora[r=64]", "lora@9f3c[r=64,train.lr=2e-4]")
+    ('9f3c', {'train.lr': 0.0002})
+    >>> left_open("lora[r=64]", "lora[r=8]")
+    """
+    (called, wanted), (_, own) = _read(typed), _read(label)
+    stated = {name: value for name, value in own.items() if not name.startswith(OWN)}
+    if any(value != wanted.get(name) for name, value in stated.items()):
+        return None
+    opened = {name: value for name, value in wanted.items() if name not in stated}
+    return called.partition("@")[2], opened
+
+
 def require(runs: Sequence[Run], methods: Collection[str], stored: Sequence[Kind]) -> None:
     """Refuse a method that is of none of the runs, with the nearest labels of those `stored`.
 

@@ -11,6 +11,15 @@ def versions(runs: Iterable[Run]) -> tuple[str, ...]:
     return unique([version] for run in runs if (version := _version(run)))
 
 
+CHANGED = "the harness had uncommitted changes"
+
+
+def changed(run: Run) -> tuple[str, ...]:
+    """Say so if the files of the harness differed from their commit when a run was made."""
+    harness = run.environment.get("harness") or {}
+    return (CHANGED,) if harness.get("dirty") else ()
+
+
 def _version(run: Run) -> str:
     """Write version and commit as far as they are known.
 
@@ -18,6 +27,6 @@ def _version(run: Run) -> str:
     """
     harness = run.environment.get("harness") or {}
     commit = harness.get("commit", "")[:10]
-    changed = " with changes" if commit and harness.get("dirty") else ""
-    parts = [harness.get("version", ""), f"commit {commit}{changed}" if commit else ""]
+    differing = " with changes" if commit and changed(run) else ""
+    parts = [harness.get("version", ""), f"commit {commit}{differing}" if commit else ""]
     return ", ".join(filter(None, parts))

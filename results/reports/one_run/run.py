@@ -5,6 +5,7 @@ from textwrap import indent
 from typing import Any
 
 from results.analysis.metrics import metric
+from results.analysis.runs.versions import changed
 from results.record import PeakMemory, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
@@ -73,7 +74,9 @@ def _identity(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         **({} if run.fold is None else {"fold": run.fold}),
         "protocol": prose.how(run.protocol, run.conditions),
-        "marks": "; ".join(run.marks) or "none",
+        "marks": "; ".join([*run.marks, *changed(run)]) or "none",
+        **({"tags": " ".join(run.tags)} if run.tags else {}),
+        **{f"note of {note.written:%Y-%m-%d %H:%M}": note.text for note in run.notes},
         **({} if run.validation_loss is None else {"validation loss": run.validation_loss}),
         "setting": run.setting,
         "recipe": run.recipe,

@@ -6,6 +6,7 @@ from typing import Any
 
 from results.analysis.averages import averages, finite
 from results.analysis.metrics import metric
+from results.analysis.runs.versions import versions
 from results.record import POOLED, Run, Score
 from results.reports import prose
 from results.reports.markdown_table import markdown_table
@@ -81,6 +82,8 @@ def _facts(run: Run, training: Mapping[str, Any], told: Mapping[str, str]) -> It
         "data": _short("; ".join(run.marks)),
         "loss": _short(_loss(run, training)),
         "size": _short(_size(run)),
+        "tags": _short(", ".join(run.tags)),
+        "notes": _capped([part for note in run.notes for part in _short(note.text)], MOST_FACT),
         **{name: _short(text) for name, text in told.items()},
     }
     for name, parts in facts.items():
@@ -109,14 +112,23 @@ def _loss(run: Run, training: Mapping[str, Any]) -> str:
     return f"{run.validation_loss:.4f} nats per token of {which}, the lowest reached{trained}"
 
 
+def _stack(run: Run) -> str:
+    """Name the environment and the harness; `--all` has the whole record."""
+    if not run.environment:
+        return ""
+    torch = run.environment.get("torch", "")
+    told = (run.environment_id[: prose.DIGITS], f"torch {torch}" if torch else "")
+    return ", ".join([f"environment {' with '.join(filter(None, told))}", *versions([run])])
+
+
 def _size(run: Run) -> str:
     device = str(run.environment.get("device", ""))
     if not run.total_parameters:
-        return device
+        return ", ".join(filter(None, [device, _stack(run)]))
     share = 100 * run.trainable_parameters / run.total_parameters
     trained = f"{run.trainable_parameters:,} of {run.total_parameters:,} parameters trained"
     memory = f"peak memory {run.peak_memory_bytes / 2**20:,.0f} MiB"
-    return ", ".join(filter(None, [f"{trained} ({share:.3g} %)", memory, device]))
+    return ", ".join(filter(None, [f"{trained} ({share:.3g} %)", memory, device, _stack(run)]))
 
 
 def _scores(run: Run, most: int) -> list[str]:

@@ -47,6 +47,9 @@ READING = {
     "cancel": ["{failed}"],
     "forget": ["{failed} --reason wrong"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
+    "diff": ["{run} {other}"],
+    "tag": ["{run} main"],
+    "note": ["{run} right"],
     "show": ["{run}", "{run} --all", "{run} --json", "{failed}"],
     "items": ["{run}", "{run} gsm8k --wrong --csv", "{run} --against {other} --jsonl"],
     "card": ["{run}"],
@@ -150,7 +153,11 @@ def test_a_reading_command_imports_neither_torch_nor_transformers_nor_peft(
 
 
 def test_every_command_reads_or_is_known_to_load_models() -> None:
-    names = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    names = {
+        command.name or command.callback.__name__
+        for command in app.registered_commands
+        if command.callback
+    }
     names |= {str(group.name) for group in app.registered_groups}
     assert names == READING.keys() | LOADING
 

@@ -126,8 +126,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no runs": lambda place: execute(place, "DROP TABLE runs"),
     "no version": lambda place: execute(place, "DROP TABLE harness_schema"),
     "no row of the version": lambda place: execute(place, "DELETE FROM harness_schema"),
-    "a column less": lambda place: execute(place, "ALTER TABLE runs DROP COLUMN flags"),
-    "no JSON": lambda place: execute(place, "UPDATE runs SET spec = '{' WHERE attempt = 2"),
+    "a column less": lambda place: execute(place, "ALTER TABLE documents DROP COLUMN flags"),
+    "no JSON": lambda place: execute(place, "UPDATE documents SET spec = '{' WHERE attempt = 2"),
 }
 
 

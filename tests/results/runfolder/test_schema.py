@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, partial, schema, wishes
+from results.runfolder import attempts, partial, remarks, schema, wishes
 from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
@@ -69,6 +69,7 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
     attempts.lose(folder, attempt)
     wishes.cancel(folder)
     wishes.forget(folder, "the wrong data")
+    remarks.keep(folder, ["main"], [])
     return folder
 
 

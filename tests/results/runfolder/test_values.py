@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.record import PeakMemory, Score
-from results.runfolder import attempts, partial, wishes
+from results.runfolder import attempts, partial, remarks, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
+from results.runfolder.remarks import Note, Remarks
 from results.runfolder.values import (
     FORMAT,
     Divergence,
@@ -57,6 +58,7 @@ FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     AttemptStatus | None: st.none() | st.sampled_from(get_args(AttemptStatus)),
     tuple[int, ...]: st.lists(st.integers()),
     tuple[str, ...]: st.lists(TEXT),
+    tuple[Note, ...]: st.lists(st.builds(Note, time=NUMBER, text=TEXT)),
     tuple[Score, ...]: st.lists(
         st.builds(
             Score, TEXT, TEXT, TEXT, st.booleans(), NUMBER, st.integers(), st.integers(), TEXT
@@ -131,6 +133,13 @@ def failure_again(folder: RunFolder, values: Sequence[Failure]) -> Iterator[Any]
         yield read.model_copy(update={"started": value.started, "seconds": value.seconds})
 
 
+def remarks_again(folder: RunFolder, values: Sequence[Remarks]) -> Iterator[Any]:
+    for value in values:
+        remarks.keep(folder, value.tags, [])
+        tags, _ = remarks.kept(folder)
+        yield Remarks(tags=tags, notes=value.notes)
+
+
 def forgotten_again(folder: RunFolder, values: Sequence[Forgotten]) -> Iterator[Any]:
     for value in values:
         wishes.forget(folder, value.reason)
@@ -193,6 +202,8 @@ AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     Divergence: divergence_again,
     Failure: failure_again,
     Forgotten: forgotten_again,
+    Note: lambda folder, values: values,  # only ever in the remarks
+    Remarks: remarks_again,
 }
 """What writes values of each kind and reads them."""
 

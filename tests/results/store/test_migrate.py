@@ -14,10 +14,14 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from results.errors import ResultsError
+from results.fields import Condition, Field
 from results.record import Run, Score
 from results.store import Reader, Store, database, migrate, schema, version
+from results.store.query import Query
 
 Make = Callable[..., Run]
+
+NEWEST = version.missing(None, "harness.db")[-1]
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def later(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(version.MIGRATIONS, folder)
     (folder / "versions" / "v999_later.py").write_text(
-        "from alembic import op\nrevision, down_revision = '999', '011'\n"
+        f"from alembic import op\nrevision, down_revision = '999', '{NEWEST}'\n"
         "def upgrade(): op.execute('CREATE TABLE added (x INTEGER)')\n"
     )
     return folder
@@ -60,7 +64,7 @@ def test_a_store_of_an_older_schema_is_not_read_and_says_what_updates_it(
 ) -> None:
     with (
         engine.connect() as connection,
-        pytest.raises(ResultsError, match=r"older version \(schema 011\).*\n.*`harness run`"),
+        pytest.raises(ResultsError, match=rf"older version \(schema {NEWEST}\).*\n.*`harness run`"),
     ):
         version.check(connection, "harness.db", later)
 
@@ -136,6 +140,51 @@ def test_runs_of_before_are_of_the_kinds_that_new_runs_are_of(
     assert store.kinds() == [runs[1].kind, runs[0].kind]
     store.add(make(seed=3, spec=spec, minute=2))  # adds no kind of its own
     assert store.kinds() == [runs[0].kind, runs[1].kind]
+
+
+@pytest.mark.parametrize("released", version.missing("001", "harness.db"))
+def test_a_store_of_every_schema_keeps_its_runs(
+    place: str, empty: Engine, make: Make, tmp_path: Path, released: str
+) -> None:
+    spec = {"backbone": {"name": "tiny", "revision": "ab"}, "train": {"lr": 0.0002}}
+    run = make(
+        spec=spec,
+        recipe="",
+        provenance={},
+        correct={"gsm8k": 50, "aqua": 70},
+        conditions={"recipe": {"lr": 0.0002}},
+    )
+    after = [one for one in version.missing(None, "harness.db") if one > released]
+    with empty.begin() as connection:
+        folder = before(f"v{after[0]}", tmp_path) if after else version.MIGRATIONS
+        migrate.upgrade(connection, "harness.db", folder)
+        insert(connection, run)
+    (found,) = Store(place).runs()
+    assert found == run
+    field, shares = Field("train.lr", "number"), Field("micro.accuracy", "number", "accuracy")
+    for condition in (Condition(field, "=", 0.0002), Condition(shares, ">", 0.59)):
+        # A row of the newest schema was made past the door, without what finds it.
+        assert Reader(place).select(Query((condition,)), 9) == (
+            [run] if after else [],
+            len(after) > 0,
+        )
+
+
+def insert(connection: sa.Connection, run: Run) -> None:
+    """Insert a run past the door, into whatever columns there are."""
+    old = sa.MetaData()
+    old.reflect(connection)
+    values = asdict(run) | {"started": run.started.replace(tzinfo=None), "attempt": 1, "kind": ""}
+    values |= {"spec_facts": 0, "environment_facts": 0}
+    for name in ("runs", "documents"):
+        if name in old.tables:
+            table = old.tables[name]
+            row = {key: one for key, one in values.items() if key in table.c}
+            connection.execute(sa.insert(table), row)
+    scores = old.tables["scores"]
+    for position, score in enumerate(values["scores"]):
+        row = {key: one for key, one in score.items() if key in scores.c}
+        connection.execute(sa.insert(scores), row | {"attempt": 1, "position": position})
 
 
 def test_the_migrations_lead_to_the_tables_of_the_schema(engine: Engine) -> None:

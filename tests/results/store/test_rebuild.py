@@ -27,6 +27,7 @@ def test_a_store_is_whole(place: str, make: Make) -> None:
 @pytest.mark.parametrize("table", ["scores", "verdicts", "harness_schema"])
 def test_a_store_that_lost_a_table_is_built_anew(table: str, place: str, make: Make) -> None:
     Store(place).add(make(seed=1))
+    execute(place, "DROP VIEW v_scores")  # PostgreSQL would not drop a table that it needs
     execute(place, f"DROP TABLE {table}")
     assert "has lost the table" in (fault(place) or "")
     kept = rebuild(place, lambda store: store.add(make(seed=2)))
@@ -34,6 +35,12 @@ def test_a_store_that_lost_a_table_is_built_anew(table: str, place: str, make: M
     assert "damaged" in kept
     assert Reader(place).runs() == [make(seed=2)]
     assert fault(place) is None
+
+
+def test_a_store_that_lost_a_view_is_built_anew(place: str, make: Make) -> None:
+    Store(place).add(make())
+    execute(place, "DROP VIEW v_runs")
+    assert fault(place) == "has lost the view v_runs"
 
 
 def test_a_rebuild_that_fails_leaves_the_store_as_it_was(place: str, make: Make) -> None:

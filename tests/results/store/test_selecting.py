@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from harness.commands.asked import Asked
 from harness.commands.history import history as command
 from results.analysis.history import history
 from results.analysis.runs.selection import narrowed, require, select, split_names
@@ -81,7 +82,7 @@ def told(entries: Callable[[], Any]) -> Any:
 
 
 def of_command(place: str, tasks: str = "", method: str = "", backbone: str = "") -> Any:
-    return command(place, tasks or None, method or None, backbone or None).value
+    return command(place, Asked(tasks=tasks, method=method, backbone=backbone)).value
 
 
 def of_all(place: str, tasks: str = "", method: str = "", backbone: str = "") -> Any:

@@ -1,0 +1,58 @@
+"""Tags and notes on a run."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.commands.one_run import remarks
+from harness.commands.reindex import reindex
+from harness.errors import UserError
+from results.store import Reader
+
+FORMAT_1 = Path(__file__).parents[3] / "results" / "runfolder" / "format_1"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    shutil.copytree(FORMAT_1, tmp_path / "runs")
+    reindex(str(tmp_path / "harness.db"), tmp_path / "runs")
+    return tmp_path / "harness.db"
+
+
+def test_tags_and_notes_survive_a_new_store(store: Path) -> None:
+    run = Reader(store).runs()[0].run_id
+    remarks.tag(str(store), run, ["main", "paper"])
+    remarks.untag(str(store), run, ["paper"])
+    remarks.note(str(store), run, "looks right")
+    store.unlink()
+    reindex(str(store), store.parent / "runs")
+    found = Reader(store).run(run)
+    assert found.tags == ("main",)
+    assert [note.text for note in found.notes] == ["looks right"]
+
+
+def test_a_run_without_its_folder_is_tagged_in_the_store_alone(store: Path) -> None:
+    run = Reader(store).runs()[0].run_id
+    shutil.rmtree(store.parent / "runs")
+    assert "the store alone" in remarks.tag(str(store), run, ["main"]).notes[0]
+
+
+@pytest.mark.parametrize("tag", ["two words", "", "a\x1bb"])
+def test_a_tag_is_one_word(store: Path, tag: str) -> None:
+    with pytest.raises(UserError, match="not one word"):
+        remarks.tag(str(store), Reader(store).runs()[0].run_id, [tag])
+
+
+def test_a_tag_that_is_not_there_is_not_taken_away(store: Path) -> None:
+    with pytest.raises(UserError, match="has no tag 'main'"):
+        remarks.untag(str(store), Reader(store).runs()[0].run_id, ["main"])
+
+
+def test_two_runs_are_compared_by_their_ids(store: Path, harness: Callable[..., Any]) -> None:
+    first, second = [run.run_id for run in Reader(store).runs()][:2]
+    done = harness(store.parent, "diff", first, second)
+    assert done.returncode == 0, done.stderr
+    assert "## Spec" in done.stdout
