@@ -16,7 +16,7 @@ def parsed(*settings: str) -> tuple[Recipe, BatchPlan, Protocol]:
 def test_settings_change_recipe_and_batch_plan() -> None:
     settings = ["train.lr=5e-4", "train.engine=deepspeed", "generate.batch_size=8"]
     recipe, batches, protocol = parsed(*settings)
-    assert recipe == Recipe(lr=5e-4, engine="deepspeed")
+    assert recipe == Recipe(lr=5e-4, engine="deepspeed", packed=True)
     assert batches == BatchPlan(batch_size=8, slots=True)
     assert protocol == paper.protocol
 
@@ -25,8 +25,8 @@ def test_slots_can_be_switched_off() -> None:
     assert parsed("generate.slots=false")[1] == BatchPlan()
 
 
-def test_no_settings_are_the_papers_recipe() -> None:
-    assert parsed() == (Recipe(), BatchPlan(slots=True), paper.protocol)
+def test_no_settings_are_the_papers_recipe_on_packed_rows() -> None:
+    assert parsed() == (Recipe(packed=True), BatchPlan(slots=True), paper.protocol)
 
 
 def test_an_unknown_setting_gets_the_nearest_and_all_names() -> None:

@@ -119,7 +119,7 @@ def test_show_lists_every_attempt_with_its_end(
         begun = attempts.begin(folder)
         assert begun
         attempts.close(folder, reason, "exception")
-    shown = harness(tmp_path, "show", str(folder.path)).stdout
+    shown = harness(tmp_path, "show", str(folder.path), "--all").stdout
     assert "1. " in shown
     assert "failed (exception): no room" in shown
     assert "failed (exception): no such layer" in shown

@@ -13,7 +13,9 @@ from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import Need
 
-ASKED = Request(methods="lora", tasks="gsm8k", settings=["generate.batch_size=1"])
+ASKED = Request(
+    methods="lora", tasks="gsm8k", settings=["generate.batch_size=1", "train.packed=false"]
+)
 OFF = replace(ASKED, settings=[*ASKED.settings, "memory.gradient_checkpointing=false"])
 ON = replace(ASKED, settings=[*ASKED.settings, "memory.gradient_checkpointing=true"])
 
@@ -70,6 +72,12 @@ def test_what_fits_on_no_gpu_is_refused_with_what_would_help(
     assert message.startswith(f"lora on tiny: {phase} takes about ")
     assert "MiB, which no GPU here has; the largest is NVIDIA Tiny (590.3 MiB)." in message
     assert message.endswith(f"What may help: {helps}, a larger GPU.")
+
+
+def test_packed_rows_that_fit_on_no_gpu_are_refused_with_what_would_help() -> None:
+    packed = replace(OFF, settings=[one for one in OFF.settings if "packed" not in one])
+    with pytest.raises(UserError, match="What may help: .*--set train.packed=false, "):
+        plan(packed, [card(0)])
 
 
 def test_a_run_fits_where_there_is_no_room_for_what_an_evaluation_keeps(
