@@ -230,24 +230,31 @@ def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(
     assert result["scores"] == finished["scores"]
 
 
+BREAKS = """'LoRA that breaks where its training begins.'
+from dataclasses import replace
+from methods.lora import method as lora
+def hooks(model, ahead):
+    raise RuntimeError("no such layer")
+method = replace(lora, hooks=hooks)
+"""
+
+
 def test_a_failed_run_says_why_is_stored_and_does_not_end_the_others(
     harness: Command, place: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(place / "runs", tmp_path / "runs")
-    broken, *_ = folders(tmp_path)
-    for file in ("result.json", "adapter/adapter_model.safetensors"):
-        (broken / file).unlink()
-    done = harness(tmp_path, *GRID)
+    (tmp_path / "breaks.py").write_text(BREAKS)
+    done = harness(tmp_path, *[{"dypam,lora": "breaks.py,lora"}.get(word, word) for word in GRID])
     assert done.returncode == 1
-    assert f"{broken.name} failed: `harness show {broken.name}` says why." in done.stdout
-    shown = harness(tmp_path, "show", broken.name).stdout
-    assert shown.splitlines()[1].startswith("failed: ")
+    broken, *_ = re.findall(r"(\w+) failed: `harness show \1` says why\.", done.stdout)
+    shown = harness(tmp_path, "show", broken).stdout
+    assert shown.splitlines()[1] == "failed: RuntimeError: no such layer"
     assert "End of the log:" in shown
-    in_full = harness(tmp_path, "show", broken.name, "--all").stdout
+    in_full = harness(tmp_path, "show", broken, "--all").stdout
     assert "status = failed" in in_full
     assert "Traceback (most recent call last)" in in_full
     statuses = [run["status"] for run in json.loads(harness(tmp_path, "history", "--json").stdout)]
-    assert sorted(statuses) == ["failed", "finished", "finished", "finished"]
+    assert sorted(statuses) == ["failed", "failed", "finished", "finished"]
 
 
 @pytest.mark.parts

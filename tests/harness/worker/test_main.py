@@ -145,7 +145,8 @@ def test_a_worker_with_nothing_at_work_just_ends(
     assert serving.stdout
     assert serving.stdout.readline() == "0\n"
     serving.send_signal(signal.SIGTERM)
-    assert serving.wait(SECONDS) == -signal.SIGTERM
+    # By the signal, or in good order where it had not yet gone back to waiting.
+    assert serving.wait(SECONDS) in {-signal.SIGTERM, 0}
 
 
 @pytest.mark.parametrize(("script", "status"), [("", 0), ("raise ValueError", 1)])

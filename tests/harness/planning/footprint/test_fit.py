@@ -76,7 +76,7 @@ def test_what_fits_on_no_gpu_is_refused_with_what_would_help(
 
 def test_packed_rows_that_fit_on_no_gpu_are_refused_with_what_would_help() -> None:
     packed = replace(OFF, settings=[one for one in OFF.settings if "packed" not in one])
-    with pytest.raises(UserError, match="What may help: .*--set train.packed=false, "):
+    with pytest.raises(UserError, match=r"What may help: .*--set train\.packed=false, "):
         plan(packed, [card(0)])
 
 

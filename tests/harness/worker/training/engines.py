@@ -81,7 +81,7 @@ def train(folder: Path, engine: str, precision: Any, name: str, rank: Rank = ALO
     spec = described(name.removesuffix(PACKED))
     recipe = recipe_of(engine, epochs=3, packed=name.endswith(PACKED))
     adapter = precision if recipe.engine == "deepspeed" else "float32"
-    plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter, rank)
+    plan = Training(*hold_out(ROWS, 2, 3), recipe, SEEDS.order, 0, "all", adapter, rank=rank)
     model, method = model_of(spec, precision, adapter), plugins.method(spec.name)
     torch.manual_seed(0)
     place = folder / engine / str(rank.number or "")
