@@ -77,7 +77,7 @@ def main() -> None:
     # Ask whether there is a GPU without initialising CUDA in this process.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     if found := stranger():
-        say(f"error: {found}", err=True)
+        print(f"error: {found}", file=sys.stderr)  # `say` would ask for one of these packages
         sys.exit(2)
     try:
         app()
