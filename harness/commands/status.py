@@ -1,7 +1,7 @@
 """`harness status`: what the runs of a folder do now, and what went amiss."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,7 +15,6 @@ from harness.printed import say
 from results.leaderboard.values.attempts.at_work import Ended, Running
 from results.leaderboard.values.attempts.live import EVERY, Live, LivePage
 from results.reports.markdown_table import markdown_table
-from results.reports.sheets.printing import Printing
 from results.reports.times import time_of_day
 from results.runfolder.state import How
 from results.texts import one_line, shortened, visible
@@ -31,7 +30,19 @@ WORDS: dict[How, str] = {
 }
 """What is said of runs that are not done, where there are some."""
 
-COLUMNS = ("id", "run", "phase", "done", "loss", "tokens/s", "memory", "left", "")
+COLUMNS = {
+    "id": "l",
+    "run": "l",
+    "phase": "l",
+    "done": "r",
+    "loss": "r",
+    "tokens/s": "r",
+    "memory": "r",
+    "left": "l",
+    "notes": "l",
+}
+"""Of runs at work, with their alignment; those of which nothing is known are left out."""
+
 SHOWN = ("phase", "done", "loss", "speed", "memory")
 DIGITS = 8
 """Of an id: enough for any command to find the run."""
@@ -81,8 +92,7 @@ def text(page: LivePage) -> str:
     """Write the grid in a line, a line for each run at work, and the newest failures."""
     parts = [grid(page)]
     if page.running:
-        rows = map(_row, page.running)
-        parts.append(markdown_table(COLUMNS, rows, "lllrrrrll", Printing.characters))
+        parts.append(_table([_row(one) for one in page.running]))
     if page.amiss:
         parts.append("\n".join(map(amiss, page.amiss)))
     return "\n\n".join(parts)
@@ -114,6 +124,14 @@ def amiss(one: Ended) -> str:
     """Write in one line which run ended how, and why."""
     name, why = one_line(one.text), shortened(one_line(one.reason), LONGEST)
     return f"{one.run[:DIGITS]} {one.how}, {name}: {why}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Lay the runs at work out, one line each however long it is."""
+    known = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    names = [list(COLUMNS)[place] for place in known]
+    align = "".join(COLUMNS[name] for name in names)
+    return markdown_table(names, [[row[place] for place in known] for row in rows], align)
 
 
 def _row(one: Running) -> list[str]:
