@@ -66,6 +66,7 @@ PRINTING = (
     ["run", "--methods", "{first}", "--tasks", "{second}", "--dry-run"],
     ["methods", "{first}"],
     ["audit", "{first}"],
+    ["logs", "{run}", "--runs", "."],
 )
 
 texts = st.text(
