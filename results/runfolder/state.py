@@ -81,11 +81,11 @@ def _at_work(path: str, held: frozenset[int] | None) -> State | None:
         return None
     if begun:
         unseen = held is None or not begun.here
-        open_ = not begun.status and not attempts.is_lost(RunFolder(Path(path)), begun)
+        goes_on = not begun.status and not attempts.is_lost(RunFolder(Path(path)), begun)
     else:
         unseen = held is None or _is_of_another_machine(path)
-        open_ = planned <= last
-    return State("running", last, planned, beat) if unseen and open_ else None
+        goes_on = planned <= last
+    return State("running", last, planned, beat) if unseen and goes_on else None
 
 
 def _stopped(path: str) -> State:

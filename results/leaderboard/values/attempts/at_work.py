@@ -97,14 +97,14 @@ class Ended(Named):
     shown: Shown
 
 
-def running(run: Run, seen: Attempt, usual: float | None, host: str) -> Running:
+def running(run: Run, seen: Attempt, usual: float | None, *, hosts: bool) -> Running:
     """Say how far a run is.
 
     Args:
         run: What is known of it.
         seen: The attempt at work.
         usual: Seconds that a run like it takes, where known.
-        host: The machine that it is on, where a reader is to know.
+        hosts: Whether names of machines may be shown.
     """
     progress, begun = seen.progress, seen.begun
     assert progress
@@ -124,7 +124,7 @@ def running(run: Run, seen: Attempt, usual: float | None, host: str) -> Running:
         left=_left(usual, spent, progress.left),
         silent=_since(progress.heard),
         memory=begun.peak_memory_bytes or None if begun else None,
-        host=host,
+        host=begun.host if begun and hosts and not begun.here else "",
         shown={},
     )
     return replace(found, shown=_shown(found, progress))

@@ -82,9 +82,7 @@ class Live:
 
     def _running(self, attempt: Attempt) -> Running:
         run, usual = self._begun(attempt.path, attempt.state.planned)
-        begun = attempt.begun
-        elsewhere = begun and not begun.here and self._source.public.everything
-        return running(run, attempt, usual, begun.host if begun and elsewhere else "")
+        return running(run, attempt, usual, hosts=self._source.public.everything)
 
     def _over(self, attempt: Attempt) -> Ended:
         run = self._read(attempt.path, attempt.state)
