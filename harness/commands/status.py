@@ -19,15 +19,10 @@ from results.reports.times import time_of_day
 from results.runfolder.state import How
 from results.texts import one_line, shortened, visible
 
-WORDS: dict[How, str] = {
-    "running": "running",
-    "waiting": "waiting",
-    "failed": "failed",
-    "diverged": "diverged",
-    "interrupted": "interrupted",
-    "cancelled": "cancelled",
-    "lost": "lost",
-}
+NOT_DONE: tuple[How, ...] = (
+    *("running", "waiting", "failed", "diverged"),
+    *("interrupted", "cancelled", "lost"),
+)
 """What is said of runs that are not done, where there are some."""
 
 COLUMNS = {
@@ -114,7 +109,7 @@ def grid(page: LivePage) -> str:
     """
     counts = dict(page.counts)
     forgotten = counts.pop("forgotten", 0)
-    told = [f"{counts[how]} {word}" for how, word in WORDS.items() if how in counts]
+    told = [f"{counts[how]} {how}" for how in NOT_DONE if how in counts]
     done = f"{counts.get('finished', 0)} of {counted(sum(counts.values()), 'run', 'runs')} done"
     besides = f"; {counted(forgotten, 'run is', 'runs are')} forgotten" if forgotten else ""
     return f"{', '.join([done, *told])}{besides}."
