@@ -18,6 +18,7 @@ from harness.cli import (
     publish,
     reports,
     runs,
+    watching,
     wishes,
 )
 from harness.packages import stranger
@@ -35,6 +36,7 @@ COMMANDS = (
     *(runs.run, catalogue.methods, catalogue.tasks, reports.table, reports.compare),
     *(history.history, history.diff, history.tag, history.note),
     *(runs.show, items.items, items.rerun, publish.card, publish.push),
+    *(watching.status, watching.logs),
     *(wishes.retry, wishes.cancel, wishes.forget),
     *(audit.audit, catalogue.doctor, runs.rescore, runs.reindex, archive.merge, archive.export),
 )

@@ -34,6 +34,14 @@ class Checkpointing(Enum):
     off = "off"
 
 
+class Track(Enum):
+    """The choices of `--track`, as `harness.spec.planned.Track` has them."""
+
+    tensorboard = "tensorboard"
+    wandb = "wandb"
+    mlflow = "mlflow"
+
+
 def run(
     context: typer.Context,
     methods: Annotated[
@@ -134,6 +142,13 @@ def run(
             "was cut; 0 for one after each step.",
         ),
     ] = 10,
+    track: Annotated[
+        Track | None,
+        typer.Option(
+            help="Tell a tracker the losses, the learning rate and the scores. Its package is "
+            "yours to install; one that fails ends no run."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -171,6 +186,7 @@ def run(
         quantize=quantize.value if quantize else None,
         float32_matmul=float32_matmul.value,
         checkpoint_minutes=checkpoint_minutes,
+        track=track.value if track else None,
         gpus_per_run=gpus_per_run,
         origin=origin,
     )

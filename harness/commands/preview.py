@@ -19,7 +19,7 @@ from results.runfolder import locks
 from results.runfolder.state import state_of
 from results.store import Reader
 
-DONE = ("stored", "diverged")
+DONE = ("stored", "diverged", "forgotten")
 """What is not run again."""
 
 
@@ -73,7 +73,7 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
         how = state_of(str(root / run), held).how
         if how in ("finished", "diverged"):
             return "stored" if how == "finished" else how
-        if how == "running":
+        if how in ("running", "forgotten"):
             return how
         return "failed" if how == "failed" or run in failed else "new"
 

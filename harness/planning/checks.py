@@ -1,6 +1,7 @@
 """Check that the parts of a request fit together; every fault is found before any run."""
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -13,10 +14,17 @@ from harness.planning.faults import Faults
 from harness.planning.request import Request
 from harness.planning.resolve import Resolved, ResolvedMethod, ResolvedTasks
 from harness.planning.settings import Settings
-from harness.spec.planned import Located
+from harness.spec.planned import Located, Track
 from harness.spec.recipe import FEWEST_TRAINING_ROWS
 from harness.spec.spec import MethodSpec, Quantization
 from tasks.data.sets import DataSet
+
+TRACKERS: Mapping[Track, Sequence[str]] = {
+    "tensorboard": ("tensorboard", "tensorboardX"),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow", "mlflow-skinny"),
+}
+"""The packages that trackers need, one of several."""
 
 Adjustments = dict[tuple[str, str], tuple[str, ...]]
 """What PEFT adjusted, by label of the method and place of the backbone."""
@@ -30,6 +38,9 @@ def check(resolved: Resolved, request: Request, facts: Facts, faults: Faults) ->
     """
     pairs = list(product(resolved.methods, resolved.places))
     adjustments = dict(faults.each(lambda pair: _fit(*pair, facts), pairs))
+    if request.track:
+        track = request.track
+        faults.of(lambda: _can_track(track), "track")
     for tasks in resolved.tasks:
         _check_tasks(tasks, resolved.places, request, facts, faults)
     return adjustments
@@ -64,6 +75,25 @@ def _check_tasks(
     if request.train_data and tasks.train:
         train, path = tasks.train, request.train_data
         faults.of(lambda: _trains_on_own(train, tasks.tests, path))
+
+
+def _can_track(track: Track) -> None:
+    """Refuse a tracker whose package is not installed."""
+    packages = TRACKERS[track]
+    if not any(map(_is_installed, packages)):
+        raise UserError(
+            f"--track {track} needs the package {' or '.join(packages)}, which is not installed.\n"
+            f"  To install it: pip install {packages[0]}"
+        )
+
+
+def _is_installed(package: str) -> bool:
+    # Not by an import of the name: a folder of the tracker's files may be called so.
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _fit(

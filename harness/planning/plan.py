@@ -152,6 +152,7 @@ def _of_group(
             adjustments=adjustments[method.spec.label, place.place],
             memory=settings.memory,
             checkpoint_minutes=request.checkpoint_minutes,
+            track=request.track,
             provenance=chosen,
             files=(*own[method.spec.name], *benchmark_files),
             gpu=gpu,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness import protocols
 from harness.planning.grid_file import COMMAND_LINE, Origin
-from harness.spec.planned import CHECKPOINT_MINUTES
+from harness.spec.planned import CHECKPOINT_MINUTES, Track
 from harness.spec.spec import Products, Quantization
 
 
@@ -28,6 +28,7 @@ class Request:
         quantize: How the frozen weights are stored; in full precision if None.
         float32_matmul: How a GPU multiplies float32 matrices.
         checkpoint_minutes: From one checkpoint of a training to the next.
+        track: The tracker that is told losses and scores.
         gpus_per_run: GPUs of one run, each with a process; with a device map one process has all.
         origin: Where these words stand, for messages.
     """
@@ -45,6 +46,7 @@ class Request:
     quantize: Quantization | None = None
     float32_matmul: Products = "highest"
     checkpoint_minutes: float = CHECKPOINT_MINUTES
+    track: Track | None = None
     gpus_per_run: int = 1
     origin: Origin = field(default=COMMAND_LINE, compare=False)
 

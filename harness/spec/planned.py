@@ -13,6 +13,10 @@ CHECKPOINT_MINUTES = 10.0
 """Between two checkpoints of a training, if nobody says otherwise."""
 
 
+Track = Literal["tensorboard", "wandb", "mlflow"]
+"""Trackers by their names in Accelerate."""
+
+
 class Located(BaseModel):
     """A backbone and where it is: a folder, or a hub repository at the backbone's revision.
 
@@ -135,6 +139,7 @@ class PlannedRun(BaseModel):
         adjustments: What PEFT adjusted to make the method fit the backbone.
         memory: What trades memory for time.
         checkpoint_minutes: From one checkpoint of the training to the next.
+        track: The tracker that is told losses and scores; None for none.
         need: How much memory it is expected to take; None where that was not worked out.
         provenance: How the recipe was chosen, and the command line.
         files: The method and the benchmarks that the user gave by path.
@@ -152,6 +157,7 @@ class PlannedRun(BaseModel):
     adjustments: tuple[str, ...] = ()
     memory: Memory = Field(default_factory=Memory)
     checkpoint_minutes: float = CHECKPOINT_MINUTES
+    track: Track | None = None
     need: Need | None = None
     provenance: Provenance = Field(default_factory=Provenance)
     files: tuple[PluginFile, ...] = ()

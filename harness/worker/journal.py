@@ -19,6 +19,7 @@ class Journal:
         path: Of the events.
         meter: Gives the most memory since it was last asked, by kind; nothing where none tells.
         clock: Gives seconds; how many passed is all that counts.
+        told: Gets each event.
     """
 
     def __init__(
@@ -26,8 +27,9 @@ class Journal:
         path: Path,
         meter: Callable[[], Mapping[str, int]] = dict,
         clock: Callable[[], float] = time.perf_counter,
+        told: Callable[[Event], None] = lambda event: None,
     ) -> None:
-        self._log, self._meter, self._clock = EventLog(path), meter, clock
+        self._log, self._meter, self._clock, self._told = EventLog(path), meter, clock, told
         self._measured, self._lock = clock(), threading.Lock()
         self._before: dict[str, float] = {}
         self._outer: list[dict[str, Any]] = []
@@ -42,7 +44,9 @@ class Journal:
 
     def write(self, **facts: Any) -> None:
         """Append one event; the facts are fields of `Event`, its time is now unless they say."""
-        self._log.append(Event(**{"time": now(), **facts}))
+        event = Event(**{"time": now(), **facts})
+        self._log.append(event)
+        self._told(event)
 
     @contextmanager
     def phase(self, name: str, **facts: Any) -> Iterator[None]:

@@ -27,6 +27,7 @@ from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.model import adapted, load, save
 from harness.worker.planned import admit
 from harness.worker.ranks import ALONE, Rank, together
+from harness.worker.tracking import Tracking
 from harness.worker.training.batches import Training
 from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
@@ -74,7 +75,8 @@ def _carry_out(claim: Claim, planned: PlannedRun, rank: Rank, started: float) ->
     folder.write_environment(described)
     with (
         Clock() as clock,
-        Journal(folder.events, device.meter, clock.seconds) as journal,
+        Tracking(planned, folder) as tracking,
+        Journal(folder.events, device.meter, clock.seconds, tracking.event) as journal,
         determinism.noted() as kernels,
     ):
         claim.measure = lambda: (
@@ -101,6 +103,7 @@ def _carry_out(claim: Claim, planned: PlannedRun, rank: Rank, started: float) ->
             folder.write_result(Result(**facts))
             claim.end("finished")
             card.write(folder)
+            tracking.scores(facts["scores"])
         else:
             folder.write_divergence(Divergence(**facts))
             claim.end("diverged", f"step {facts['step']}: {facts['reason']}")

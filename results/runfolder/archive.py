@@ -26,8 +26,8 @@ LONGEST = 255
 
 ENCRYPTED = 0x1
 
-LEFT = ("lock", "checkpoints")
-"""What says nothing of a run that has ended."""
+LEFT = ("lock", "checkpoints", "tensorboard", "wandb")
+"""What says nothing of a run that has ended, or nothing that its other files do not."""
 
 DIGITS = frozenset("0123456789abcdef")
 

@@ -1,6 +1,7 @@
 """From run folders to records: the store can always be rebuilt from them."""
 
 import os
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from results.record import PeakMemory, Run, Status
 from results.runfolder import edited, files, remarks, wishes
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
-from results.runfolder.state import State
+from results.runfolder.state import How, State
 from results.runfolder.values import Divergence, Environment, Failure, Result, TrainRecord
 from results.texts import shortened
 
@@ -20,8 +21,12 @@ OF_A_RUN = ("spec.json", "run.json", "result.json", "divergence.json", "failure.
 MOST_OF_REASON = 10_000
 """Characters of a reason that are stored."""
 
-LOST = "ended without a result and without a reason, in phase {}: killed or cancelled"
-
+STOPPED: Mapping[How, str] = {
+    "lost": "ended without a result and without a reason, in phase {}: killed or cancelled",
+    "interrupted": "asked to stop, in phase {}; the next attempt goes on",
+    "cancelled": "cancelled by the user, in phase {}",
+}
+"""Why an attempt stopped that left neither result nor failure."""
 
 EDITED = "edited after the run: "
 
@@ -46,9 +51,9 @@ def attempt_of(folder: RunFolder, state: State) -> Run:
 
 def _so_far(folder: RunFolder, state: State) -> Failure:
     progress = Progress(folder, since=state.planned)
-    if state.how == "lost":
+    if state.how in STOPPED:
         progress.update()
-    reason = LOST.format(progress.phase) if state.how == "lost" else ""
+    reason = STOPPED.get(state.how, "").format(progress.phase)
     return Failure(started=state.planned, seconds={}, reason=reason)
 
 

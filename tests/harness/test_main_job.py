@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness import plugins
+from results.runfolder import wishes
 from results.runfolder.folder import RunFolder
 from results.store import Reader
 
@@ -160,6 +161,9 @@ def test_a_dry_run_says_how_far_runs_are_and_what_those_to_do_take(
     assert re.fullmatch(
         r"  \d+ s of a slot \(1 as runs like them took; measured on CPU .*\)", listed[6]
     )
+    wishes.forget(failed, "the wrong data")
+    listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
+    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 forgotten, 1 new"]
 
 
 @pytest.mark.parametrize("name", ["latex", "html", "markdown", "csv", "json"])

@@ -54,6 +54,8 @@ def below(root: Path, store_place: str, run: str) -> RunFolder:
         UserError: There is no such folder, or several that start with these digits.
         ResultsError: There is no such store, or not one such run in it.
     """
+    if os.sep in run:
+        return folder(store_place, run)
     found = [path for path in sorted(root.glob(f"{escape(run)}*")) if is_folder(path)]
     if len(found) > 1:
         raise UserError(f"{len(found)} runs in {root} start with {run!r}. Please give more digits.")

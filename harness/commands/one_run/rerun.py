@@ -87,7 +87,7 @@ def _planned(folder: RunFolder) -> PlannedRun:
         ) from error
     if planned.spec.run_id != folder.head().run_id:
         raise UserError(f"{folder.path}: spec.json is not the spec of {folder.head().run_id}.")
-    return _here(planned)
+    return _here(planned.model_copy(update={"track": None}))
 
 
 def _checked(planned: PlannedRun) -> PlannedRun:

@@ -66,6 +66,7 @@ PRINTING = (
     ["run", "--methods", "{first}", "--tasks", "{second}", "--dry-run"],
     ["methods", "{first}"],
     ["audit", "{first}"],
+    ["logs", "{folder}"],
 )
 
 texts = st.text(
@@ -125,6 +126,7 @@ def test_no_command_prints_what_steers_a_terminal(
     place = tmp_path_factory.mktemp("hostile")
     words = filled(place, example, name, other)
     folder = shutil.copytree(FORMAT_1 / example.run_id, place / "run")
+    (folder / "log.txt").write_text(f"{name}\n{other}\n")
     words["folder"] = str(folder)
     for command in PRINTING:
         done = harness(place, *(word.format(**words) if "{" in word else word for word in command))

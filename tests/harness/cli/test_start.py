@@ -44,6 +44,8 @@ READING = {
     "seeds": ["plan --delta 1", "plan --delta 1 --methods lora --json"],
     "audit": ["paper.md", "paper.md --seeds 5 --items gsm8k=2 --json", "--published smoa"],
     "leaderboard": ["build --out pages", "serve --help"],
+    "status": ["", "--json"],
+    "logs": ["{run} -n 2", "{run} --follow"],
     "cancel": ["{failed}"],
     "forget": ["{failed} --reason wrong"],
     "history": ["", "--wide", "--json", "--costs --method lora --backbone tiny --tasks gsm8k"],
@@ -100,6 +102,7 @@ def place(
 
 
 def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None:
+    folder.log.write_text("step 1\nstep 2\nstep 3\n")
     answers = ("The answer is 7.", "The answer is 8.")
     folder.write_generations(
         "gsm8k",

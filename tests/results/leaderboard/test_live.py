@@ -27,6 +27,7 @@ from results.leaderboard.source import Source
 from results.leaderboard.values.attempts.at_work import SILENT
 from results.leaderboard.values.attempts.live import Live
 from results.record import Run
+from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
 from results.runfolder.values import Divergence, Environment, Head
@@ -357,3 +358,36 @@ def test_a_server_that_ends_hangs_up(source: Source) -> None:
         while visitor.recv(65536):
             pass
         thread.join()
+
+
+@pytest.mark.parametrize(("everything", "host"), [(True, "node7"), (False, "")])
+def test_a_run_of_another_machine_names_it_only_where_all_may_be_shown(
+    source: Source, root: Path, everything: bool, host: str
+) -> None:
+    folder = plan(root)
+    begun = attempts.begin(folder)
+    assert begun
+    far = begun.model_copy(update={"host": "node7", "peak_memory_bytes": 3 * 2**20})
+    attempts.keep(folder, far)
+    write(folder, {"phase": "load"})
+    page = live(replace(source, public=Public(everything=everything))).page()
+    (run,) = page.running
+    assert (run.host, run.memory, run.shown["memory"]) == (host, 3 * 2**20, "3.0 MiB")
+    assert ("node7" in str(page)) == everything
+    assert page.counts == {"running": 1}
+
+
+def test_a_run_that_was_asked_to_stop_says_so_and_in_which_phase(
+    source: Source, root: Path
+) -> None:
+    folder = plan(root)
+    begun = attempts.begin(folder)
+    assert begun
+    attempts.keep(folder, begun.model_copy(update={"status": "interrupted"}))
+    write(folder, {"phase": "train"})
+    (run,) = live(source).page().ended
+    assert (run.how, run.stored, run.shown["notes"]) == ("interrupted", False, "")
+    assert run.reason == "asked to stop, in phase train; the next attempt goes on"
+    wishes.cancel(folder)
+    (run,) = live(source).page().ended
+    assert (run.how, run.reason) == ("cancelled", "cancelled by the user, in phase train")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import locks
+from results.runfolder import attempts, locks, wishes
+from results.runfolder.attempts import Attempt
 from results.runfolder.folder import RunFolder
 from results.runfolder.state import FRESH, State, state_of
 from results.runfolder.values import Environment, Result
@@ -138,3 +139,62 @@ def test_a_run_of_another_machine_runs_while_its_events_are_fresh(
 def test_where_locks_are_not_listed_events_tell_who_runs(folder: RunFolder) -> None:
     at(folder, "events.jsonl", time.time() - 5)
     assert state_of(str(folder.path), None).how == "running"
+
+
+def begin(folder: RunFolder, host: str, **facts: object) -> Attempt:
+    begun = attempts.begin(folder)
+    assert begun
+    begun = begun.model_copy(update={"host": host, **facts})
+    attempts.keep(folder, begun)
+    return begun
+
+
+def test_a_run_of_another_machine_runs_while_it_beats_whatever_it_tells(folder: RunFolder) -> None:
+    at(folder, "events.jsonl", time.time() - FRESH - 60)
+    begin(folder, "another machine")
+    assert (state(folder).how, state(folder).by_lock) == ("running", False)
+    at(folder, "attempts/0001.json", time.time() - FRESH - 60)
+    assert state(folder).how == "lost"
+
+
+def test_an_attempt_of_another_machine_that_was_given_up_is_lost(folder: RunFolder) -> None:
+    at(folder, "events.jsonl", time.time() - 5)
+    attempts.lose(folder, begin(folder, "another machine"))
+    assert state(folder).how == "lost"
+
+
+def test_an_attempt_here_runs_by_its_lock_and_by_no_beat(folder: RunFolder) -> None:
+    at(folder, "events.jsonl", time.time() - 5)
+    begin(folder, platform.node())
+    assert state(folder).how == "lost"
+
+
+def test_a_run_that_was_asked_to_stop_is_interrupted_until_it_is_planned_again(
+    folder: RunFolder,
+) -> None:
+    at(folder, "events.jsonl", time.time() - 60)
+    begin(folder, platform.node(), status="interrupted")
+    assert state(folder).how == "interrupted"
+    at(folder, "run.json", time.time() - 30)
+    assert state(folder).how == "waiting"
+
+
+def test_what_the_user_wants_of_a_run_is_its_state_once_it_has_stopped(
+    folder: RunFolder, result: Callable[..., Result]
+) -> None:
+    wishes.cancel(folder)
+    with folder.locked():
+        assert state(folder).how == "running"
+    assert state(folder).how == "cancelled"
+    wishes.go_on(folder)
+    assert state(folder).how == "waiting"
+    folder.write_result(result())
+    wishes.forget(folder, "the wrong data")
+    assert state(folder).how == "forgotten"
+
+
+def test_a_damaged_attempt_ends_no_look(folder: RunFolder) -> None:
+    at(folder, "events.jsonl", time.time() - 60)
+    (folder.path / "attempts").mkdir()
+    (folder.path / "attempts" / "0001.json").write_text("{")
+    assert state(folder).how == "lost"

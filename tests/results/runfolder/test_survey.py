@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from results.runfolder import attempts, wishes
+from results.runfolder.claims import STALE
 from results.runfolder.folder import RunFolder
 from results.runfolder.survey import KEPT, Attempt, Survey
 from results.runfolder.values import Result
@@ -144,3 +146,53 @@ def test_runs_at_work_stand_in_the_order_in_which_they_began(root: Path, create:
         write(first, {"phase": "load"})
         write(second, {"phase": "load", "time": time.time() + 0.5})
         assert names(Survey(root).look().running) == ["b", "a"]
+
+
+def test_a_run_of_another_machine_is_lost_when_its_beat_was_seen_unchanged_for_long(
+    root: Path, create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey, folder = Survey(root), create(root / "a")
+    begun = attempts.begin(folder)
+    assert begun
+    begun = begun.model_copy(update={"host": "another machine"})
+    now = time.monotonic()
+
+    def seen(later: float) -> list[str]:
+        monkeypatch.setattr("time.monotonic", lambda: now + later)
+        return names(survey.look().running)
+
+    attempts.keep(folder, begun)
+    assert seen(0) == seen(STALE - 1) == ["a"]
+    attempts.keep(folder, begun.model_copy(update={"beat": 1}))
+    assert seen(STALE) == seen(2 * STALE - 1) == ["a"]
+    assert seen(2 * STALE) == []
+    assert names(survey.look().amiss) == ["a"]
+
+
+def test_every_run_is_counted_once_by_how_far_it_is(
+    root: Path, create: Create, result: Callable[..., Result]
+) -> None:
+    survey = Survey(root)
+    for name in ("a", "b"):
+        create(root / name).write_result(result())
+    create(root / "c").note_failure("no memory")
+    create(root / "d")
+    wishes.cancel(create(root / "e"))
+    wishes.forget(create(root / "f"), "the wrong data")
+    (root / "empty").mkdir()
+    counted = {"finished": 2, "failed": 1, "waiting": 1, "cancelled": 1, "forgotten": 1}
+    assert survey.look().counts == survey.look().counts == counted
+    shutil.rmtree(root / "a")
+    assert survey.look().counts == {**counted, "finished": 1}
+
+
+def test_what_went_amiss_is_not_pushed_out_by_what_finished(
+    root: Path, create: Create, result: Callable[..., Result]
+) -> None:
+    create(root / "failed").note_failure("no memory")
+    os.utime(root / "failed" / "failure.json", (1000, 1000))
+    for number in range(KEPT + 5):
+        create(root / f"{number:02}").write_result(result())
+    seen = Survey(root).look()
+    assert "failed" not in names(seen.ended)
+    assert names(seen.amiss) == ["failed"]

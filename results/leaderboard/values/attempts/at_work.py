@@ -9,9 +9,11 @@ from math import isfinite
 from results.analysis.averages import overall
 from results.record import Run
 from results.reports import prose
+from results.reports.costs import size
 from results.reports.times import clock, duration
 from results.runfolder.progress import LOSSES, Progress
 from results.runfolder.state import How, State
+from results.runfolder.survey import Attempt
 
 SILENT = 120.0
 """Seconds without an event after which that is said."""
@@ -22,8 +24,11 @@ HIGH = 16
 MOST = 300
 """Characters of a text that is sent every second."""
 
-UNSEEN = "seen by its events alone"
+UNSEEN = "seen by its events and beats alone"
 UNSTORED = "not in the store"
+
+UNTOLD: tuple[How, ...] = ("lost", "interrupted", "cancelled")
+"""Attempts that left no result and no failure, so that the store never has them."""
 
 Shown = dict[str, str]
 """What the page shows, by its place in a row; empty where nothing is known."""
@@ -72,6 +77,10 @@ class Running(Named):
     """To the end of the run, by finished runs that differ from it in seed and fold alone."""
     silent: float | None
     """Since its last event."""
+    memory: int | None
+    """Most bytes in use so far: of the GPU, or of the process where there is none."""
+    host: str
+    """The machine that it is on, where that is another one and may be shown."""
     shown: Shown
 
 
@@ -84,16 +93,25 @@ class Ended(Named):
     reason: str
     """The first line of why it did not finish."""
     stored: bool
-    """Whether the store has it; one that is lost it never has."""
+    """Whether the store has it; those of `UNTOLD` it never has."""
     shown: Shown
 
 
-def running(run: Run, progress: Progress, usual: float | None, *, by_lock: bool) -> Running:
-    """Say how far a run is; `usual` are the seconds that one like it takes, where known."""
+def running(run: Run, seen: Attempt, usual: float | None, *, hosts: bool) -> Running:
+    """Say how far a run is.
+
+    Args:
+        run: What is known of it.
+        seen: The attempt at work.
+        usual: Seconds that a run like it takes, where known.
+        hosts: Whether names of machines may be shown.
+    """
+    progress, begun = seen.progress, seen.begun
+    assert progress
     event, spent = progress.latest, _since(progress.began)
     found = Running(
         **vars(named(run)),
-        by_lock=by_lock,
+        by_lock=seen.state.by_lock,
         phase=" ".join(filter(None, (progress.phase, event.benchmark))),
         done=progress.done,
         of=event.of,
@@ -105,6 +123,8 @@ def running(run: Run, progress: Progress, usual: float | None, *, by_lock: bool)
         phase_left=progress.left,
         left=_left(usual, spent, progress.left),
         silent=_since(progress.heard),
+        memory=begun.peak_memory_bytes or None if begun else None,
+        host=begun.host if begun and hosts and not begun.here else "",
         shown={},
     )
     return replace(found, shown=_shown(found, progress))
@@ -124,7 +144,8 @@ def _left(usual: float | None, spent: float | None, phase_left: float | None) ->
 
 def _shown(one: Running, progress: Progress) -> Shown:
     loss = progress.latest.loss
-    notes = ("" if one.by_lock else UNSEEN, silence(one.silent))
+    where = one.host and f"on {one.host}"
+    notes = (where, "" if one.by_lock else UNSEEN, silence(one.silent))
     return {
         "name": one.text[:MOST],
         "protocol": one.protocol[:MOST],
@@ -133,6 +154,7 @@ def _shown(one: Running, progress: Progress) -> Shown:
         "loss": "" if loss is None else f"{loss:.3f}",
         "curve": points(progress.losses),
         "speed": "" if one.tokens_per_second is None else f"{one.tokens_per_second:,.0f}",
+        "memory": "" if one.memory is None else size(one.memory),
         "began": "" if one.began is None else moment(one.began),
         "spent": _written(one.spent, clock),
         "phase_spent": _written(one.phase_spent, clock),
@@ -171,7 +193,7 @@ def ended(run: Run, state: State, *, stored: bool) -> Ended:
             "ended": moment(at),
             "how": how,
             "outcome": prose.overall(overall(run)) if how == "finished" else reason[:MOST],
-            "notes": "" if stored or how == "lost" else UNSTORED,
+            "notes": "" if stored or how in UNTOLD else UNSTORED,
         },
     )
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from results.errors import ResultsError
 from results.leaderboard.source import Source
-from results.leaderboard.values.attempts.at_work import Ended, Running, ended, running
+from results.leaderboard.values.attempts.at_work import UNTOLD, Ended, Running, ended, running
 from results.record import Run
 from results.runfolder.files import RunFolderError
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import attempt_of
-from results.runfolder.state import State
+from results.runfolder.state import How, State
 from results.runfolder.survey import Attempt, Survey
 
 EVERY = 1.0
@@ -45,6 +45,10 @@ class LivePage:
     """Runs that are planned there and have not begun; whoever planned them may be gone."""
     ended: tuple[Ended, ...]
     """The newest, and the newest first."""
+    amiss: tuple[Ended, ...]
+    """The newest of those that failed, diverged or are lost, and the newest first."""
+    counts: Mapping[How, int]
+    """How many runs are how far."""
 
 
 class Live:
@@ -55,7 +59,7 @@ class Live:
         self._survey = Survey(source.runs) if source.runs else None
         self._lock = threading.Lock()  # guards what follows
         self._looked = -every
-        self._page = LivePage(known=False, running=(), waiting=0, ended=())
+        self._page = LivePage(False, (), 0, (), (), {})
         self._begun = lru_cache(REMEMBERED)(self._begin)
         self._read = lru_cache(REMEMBERED)(self._attempt)
         self._stored: set[tuple[str, datetime]] = set()
@@ -70,18 +74,19 @@ class Live:
                     running=tuple(_readable(self._running, seen.running)),
                     waiting=seen.waiting,
                     ended=tuple(_readable(self._over, seen.ended)),
+                    amiss=tuple(_readable(self._over, seen.amiss)),
+                    counts=seen.counts,
                 )
                 self._looked = time.monotonic()
             return self._page
 
     def _running(self, attempt: Attempt) -> Running:
-        assert attempt.progress
         run, usual = self._begun(attempt.path, attempt.state.planned)
-        return running(run, attempt.progress, usual, by_lock=attempt.state.by_lock)
+        return running(run, attempt, usual, hosts=self._source.public.everything)
 
     def _over(self, attempt: Attempt) -> Ended:
         run = self._read(attempt.path, attempt.state)
-        stored = attempt.state.how != "lost" and self._has(run)
+        stored = attempt.state.how not in UNTOLD and self._has(run)
         return ended(run, attempt.state, stored=stored)
 
     def _begin(self, path: str, planned: float) -> tuple[Run, float | None]:

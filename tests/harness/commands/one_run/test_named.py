@@ -67,3 +67,9 @@ def test_what_is_no_run_is_refused_with_what_to_do(
     folder.drop_failure()
     with pytest.raises(UserError, match="it is running, or was stopped"):
         named.record(store, str(folder.path))
+
+
+def test_a_path_is_no_digits_of_an_id_below_the_run_folders(folder: RunFolder, store: str) -> None:
+    assert named.below(folder.path.parent, store, str(folder.path)).path == folder.path
+    with pytest.raises(UserError, match="is not a run folder"):
+        named.below(folder.path.parent, store, "/nowhere/0123")
