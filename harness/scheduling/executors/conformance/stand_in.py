@@ -19,6 +19,9 @@ from results.runfolder.values import Result
 SECONDS = 20
 """Longer than any wait takes while the claim of a check holds."""
 
+BESIDE = "beside"
+"""The file that says where acts and checks meet: the run folder may be a copy on another machine."""
+
 RESULT = Result(
     started=0.0,
     seconds={},
@@ -38,7 +41,7 @@ class Act:
     """What an act can do. Files beside the run folders are how acts and checks meet."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self.folder, self.beside = folder, folder.path.parent
+        self.folder, self.beside = folder, Path((folder.path / BESIDE).read_text())
 
     def finish(self) -> None:
         """Leave the result."""
@@ -68,7 +71,7 @@ class Act:
         """Work for some seconds; note that this run began, and how many are at work at its end."""
         with (self.beside / "order").open("a") as order:
             order.write(f"{self.folder.path.name}\n")
-        mark = self.folder.path.with_suffix(".at-work")
+        mark = self.beside / f"{self.folder.path.name}.at-work"
         mark.touch()
         time.sleep(seconds)
         count = len(list(self.beside.glob("*.at-work")))
