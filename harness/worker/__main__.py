@@ -17,12 +17,15 @@ import signal
 import sys
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
 from harness.worker import stopping
+from harness.worker.failing import kind_of
+from results.runfolder.claims import Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 PR_SET_PDEATHSIG = 1
@@ -30,25 +33,34 @@ STOP = {signal.SIGTERM}
 
 
 def run(folder: RunFolder) -> int:
-    """Run a folder until it ends, or SIGTERM asks to stop; note why it failed if it does.
+    """Claim a folder and run it until it ends, or SIGTERM asks to stop.
 
     Returns:
         The exit status.
     """
-    from harness.worker.stages import execute  # noqa: PLC0415 (`run` is asked for after the imports)
-
-    started = time.time()
     stopping.heed()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP)
     try:
-        execute(folder)
+        with claimed(folder, partial(os._exit, ELSEWHERE)) as claim:
+            return attempted(claim) if claim else 0
     except AlreadyRunningError:
         return ELSEWHERE
+
+
+def attempted(claim: Claim) -> int:
+    """Run a folder; note why it failed if it does; return the exit status."""
+    from harness.worker.stages import execute  # noqa: PLC0415 (asked for after the imports)
+
+    try:
+        execute(claim)
+    except AlreadyRunningError:
+        raise
     except stopping.Interrupted:
+        claim.end("interrupted")
         return INTERRUPTED
     except Exception as error:
         traceback.print_exc()
-        folder.note_failure(f"{type(error).__name__}: {error}", time.time() - started)
+        claim.fail(f"{type(error).__name__}: {error}", kind_of(error))
         return FAILED
     return 0
 

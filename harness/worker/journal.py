@@ -22,6 +22,7 @@ class Journal:
     def __init__(self, path: Path, meter: Callable[[], Mapping[str, int]] = dict) -> None:
         self._log, self._meter = EventLog(path), meter
         self._outer: list[dict[str, Any]] = []
+        self._open: list[tuple[str, float]] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.peak_memory: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
@@ -34,6 +35,14 @@ class Journal:
     def write(self, **facts: Any) -> None:
         """Append one event; the facts are fields of `Event`, its time is now unless they say."""
         self._log.append(Event(**{"time": now(), **facts}))
+
+    def so_far(self) -> dict[str, float]:
+        """Return the seconds of each phase, those at work included; from any thread."""
+        seconds, end = dict(self.seconds), time.perf_counter()
+        for name, start in reversed(self._open.copy()):
+            seconds[name] = seconds.get(name, 0.0) + end - start
+            end = start
+        return seconds
 
     @contextmanager
     def phase(self, name: str, **facts: Any) -> Iterator[None]:
@@ -48,10 +57,12 @@ class Journal:
         self.write(**begun)
         self._outer.append(begun)
         start = time.perf_counter()
+        self._open.append((name, start))
         try:
             yield
         finally:
             spent = time.perf_counter() - start
+            self._open.pop()
             self._measure()
             self._outer.pop()
             self.seconds[name] += spent

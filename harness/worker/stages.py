@@ -28,64 +28,72 @@ from harness.worker.training.loop import fit
 from methods.contract import size
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
-from results.runfolder.folder import RunFolder
+from results.runfolder.claims import Claim
 from results.runfolder.values import Divergence, Result, TrainRecord
 from tasks.data.splits import hold_out
 
 
-def execute(folder: RunFolder) -> None:
-    """Take the run of `folder` to its end: to its result, or to where its training diverged.
+def execute(claim: Claim) -> None:
+    """Take a run to its end: to its result, or to where its training diverged.
+
+    Args:
+        claim: Of this process on the run.
 
     Raises:
-        AlreadyRunningError: Another process works in the folder.
+        LostError: Another process took the run over.
     """
-    started = time.time()
+    folder, started = claim.folder, time.time()
     logging.disable_progress_bar()
     launcher.forget()
     determinism.ask()
-    with folder.locked():
-        if folder.ended:
-            return
-        folder.drop_failure()
-        planned = PlannedRun.of(folder)
-        device.require(planned)
-        torch.set_float32_matmul_precision(planned.spec.float32_matmul)
-        for file in planned.files:
-            named_files.check(file.texts)
-            plugins.add(file.kind, Path(file.path))
-        described = environment.describe(
-            planned.memory.model_dump(exclude_defaults=True),
-            quantized=planned.spec.quantize is not None,
+    planned = PlannedRun.of(folder)
+    device.require(planned)
+    torch.set_float32_matmul_precision(planned.spec.float32_matmul)
+    for file in planned.files:
+        named_files.check(file.texts)
+        plugins.add(file.kind, Path(file.path))
+    described = environment.describe(
+        planned.memory.model_dump(exclude_defaults=True),
+        quantized=planned.spec.quantize is not None,
+    )
+    folder.write_environment(described)
+    with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
+        claim.measure = lambda: (
+            journal.so_far(),
+            device.peak_memory_bytes(dict(journal.peak_memory)),
         )
-        folder.write_environment(described)
-        with Journal(folder.events, device.meter) as journal, determinism.noted() as kernels:
-            stages = Stages(folder, planned, journal)
-            facts: dict[str, Any]
-            try:
-                facts, ending = stages.run(), "finished"
-            except DivergedError as error:
-                facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
-            facts |= {
-                "started": started,
-                "seconds": {**journal.seconds, "wall": time.time() - started},
-                "environment_id": described.identity,
-                **stages.size(),
-                "peak_memory": journal.peak_memory,
-                "nondeterministic_kernels": sorted(kernels),
-            }
-            if ending == "finished":
-                folder.write_result(Result(**facts))
-                card.write(folder)
-            else:
-                folder.write_divergence(Divergence(**facts))
-            journal.write(phase=ending)
+        stages = Stages(claim, planned, journal)
+        facts: dict[str, Any]
+        try:
+            facts, ending = stages.run(), "finished"
+        except DivergedError as error:
+            facts, ending = {"step": error.step, "reason": error.reason}, "diverged"
+        facts |= {
+            "started": started,
+            "seconds": {**journal.seconds, "wall": claim.seconds},
+            "environment_id": described.identity,
+            **stages.size(),
+            "peak_memory": journal.peak_memory,
+            "nondeterministic_kernels": sorted(kernels),
+            "attempt": claim.token,
+        }
+        claim.confirm()
+        if ending == "finished":
+            folder.write_result(Result(**facts))
+            claim.end("finished")
+            card.write(folder)
+        else:
+            folder.write_divergence(Divergence(**facts))
+            claim.end("diverged", f"step {facts['step']}: {facts['reason']}")
+        journal.write(phase=ending)
 
 
 class Stages:
     """One planned run at work."""
 
-    def __init__(self, folder: RunFolder, planned: PlannedRun, journal: Journal) -> None:
-        self.folder, self.planned, self.journal = folder, planned, journal
+    def __init__(self, claim: Claim, planned: PlannedRun, journal: Journal) -> None:
+        self.claim, self.folder = claim, claim.folder
+        self.planned, self.journal = planned, journal
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
@@ -143,6 +151,7 @@ class Stages:
         if self.planned.checkpoints:
             model.gradient_checkpointing_disable()
         with self.journal.phase("save"):
+            self.claim.confirm()
             kept = {name: value for hook in added.hooks for name, value in hook.record().items()}
             if kept:
                 self.folder.write_method_record(kept)

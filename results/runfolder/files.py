@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -49,13 +50,31 @@ def write(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file; at every moment it is the old one or the new one, or there is none."""
+    _partial(path, content).replace(path)
+
+
+def write_new(path: Path, text: str) -> bool:
+    """Write a text whole where no file has that name; say whether that was so."""
+    partial = _partial(path, text.encode())
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        return False
+    finally:
+        partial.unlink()
+    return True
+
+
+def _partial(path: Path, content: bytes) -> Path:
+    """Write what is to be a file under another name, beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # By chance, not by the process: other machines may share the file system.
+    partial = path.with_name(f".{path.name}.{token_hex(4)}.partial")
     with partial.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    partial.replace(path)
+    return partial
 
 
 @contextmanager

@@ -1,22 +1,23 @@
 """One run folder: it is written first and whole by itself; the store is an index of it."""
 
-import fcntl
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from results.runfolder import files, format_1
+from results.runfolder import files, format_1, locks
 from results.runfolder.files import RunFolderError
+from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
     FORMAT,
     Divergence,
     Environment,
     Failure,
+    FailureKind,
     FileValue,
     Generation,
     Head,
@@ -30,10 +31,6 @@ from results.runfolder.values import (
 __all__ = ["AlreadyRunningError", "RunFolder", "RunFolderError"]
 
 V = TypeVar("V", bound=FileValue)
-
-
-class AlreadyRunningError(Exception):
-    """Another process works in this run folder."""
 
 
 class RunFolder:
@@ -232,29 +229,30 @@ class RunFolder:
         """Read why the last attempt failed; None if it did not."""
         return self._read("failure.json", Failure) if self.failed else None
 
-    def note_failure(self, reason: str, seconds: float = 0.0) -> None:
+    def note_failure(
+        self,
+        reason: str,
+        seconds: float = 0.0,
+        *,
+        kind: FailureKind = "exception",
+        attempt: str = "",
+    ) -> None:
         """Write why the attempt that ends now failed, after so many seconds."""
-        started = time.time() - seconds
-        failure = Failure(started=started, seconds={"wall": seconds}, reason=reason)
+        started, spent = time.time() - seconds, {"wall": seconds}
+        failure = Failure(started=started, seconds=spent, reason=reason, kind=kind, attempt=attempt)
         self._write("failure.json", failure)
 
     def drop_failure(self) -> None:
         """Forget why an earlier attempt failed."""
         (self.path / "failure.json").unlink(missing_ok=True)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other processes out; the lock ends with the process, however it ends.
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other processes of this machine out; the lock ends with the process.
 
         Raises:
             AlreadyRunningError: Another process has it.
         """
-        with (self.path / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise AlreadyRunningError(f"another process works in {self.path}") from error
-            yield
+        return locks.lock(self.path)
 
     def end_of_log(self, lines: int = 40) -> str:
         """Return the last lines that the worker printed."""

@@ -1,10 +1,34 @@
-"""Which files are locked, from what the system lists: to try a lock could keep its owner out."""
+"""The lock of a run folder, and which files are locked by what the system lists.
+
+Whoever only wants to know does not try the lock: that could keep its owner out.
+"""
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 LISTED = Path("/proc/locks")
+
+
+class AlreadyRunningError(Exception):
+    """Another process works in this run folder."""
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Keep other processes of this machine out of a folder; the lock ends with the process.
+
+    Raises:
+        AlreadyRunningError: Another process has it.
+    """
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise AlreadyRunningError(f"another process works in {folder}") from error
+        yield
 
 
 def held(folder: Path) -> frozenset[int] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from results.runfolder.attempts import Attempt
 from results.runfolder.values import (
     Divergence,
     Environment,
@@ -22,6 +23,7 @@ Schema = Mapping[str, Any]
 
 FILES: Mapping[str, tuple[type[FileValue], ...]] = {
     "run.json": (Head,),
+    "attempts/NUMBER.json": (Attempt,),
     "environment.json": (Environment,),
     "events.jsonl": (Event,),
     "training.json": (TrainRecord,),

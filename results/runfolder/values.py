@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,12 @@ from results.record import PeakMemory, Score
 
 FORMAT = 2
 """Raised when a file, a key or the meaning of a key changes."""
+
+
+FailureKind = Literal["memory", "vanished", "stalled", "exception", "refused"]
+"""`memory`: there was too little. `vanished`: a signal or the loss of the machine ended the
+process. `stalled`: it was ended since it did nothing. `exception`: an error that comes again.
+`refused`: what was planned is not what is there."""
 
 
 class FileValue(BaseModel):
@@ -247,6 +253,8 @@ class Result(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the last attempt used, by torch's names."""
+    attempt: str = ""
+    """The token of the attempt that wrote it; empty in folders of before."""
 
 
 class Divergence(FileValue):
@@ -272,6 +280,8 @@ class Divergence(FileValue):
     """Most bytes on the GPU by phase, "allocated" in tensors and "reserved"; empty without one."""
     nondeterministic_kernels: tuple[str, ...] = ()
     """Kernels without a deterministic form that the attempt used, by torch's names."""
+    attempt: str = ""
+    """The token of the attempt that wrote it; empty in folders of before."""
 
 
 class Failure(FileValue):
@@ -283,3 +293,7 @@ class Failure(FileValue):
     """Wall-clock seconds of the attempt, under "wall"."""
     reason: str
     """The error and its message, or the signal that ended the worker."""
+    kind: FailureKind = "exception"
+    """What sort of failure it was, which decides whether the run is run again."""
+    attempt: str = ""
+    """The token of the attempt that wrote it; empty in folders of before."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
+from results.runfolder.attempts import close
 from results.runfolder.folder import RunFolder
 
 State = Literal["waiting", "running", "ended"]
@@ -159,9 +160,10 @@ def outcome_of(folder: RunFolder, exit_status: int) -> Outcome:
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
     if exit_status < 0:
-        folder.note_failure(f"The worker was ended by {_signal(-exit_status)}")
+        close(folder, f"The worker was ended by {_signal(-exit_status)}", "vanished")
     elif not folder.failed:
-        folder.note_failure(f"The worker ended with status {exit_status} and left no result")
+        reason = f"The worker ended with status {exit_status} and left no result"
+        close(folder, reason, "exception")
     return Outcome(folder, "failed")
 
 

@@ -19,6 +19,7 @@ from harness.scheduling.process import WorkerProcess
 from harness.scheduling.slots import Slot
 from harness.scheduling.travel import Changes, Watch
 from harness.spec.outcome import ELSEWHERE, FAILED
+from results.runfolder import attempts
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 SECONDS = 2.0
@@ -101,8 +102,9 @@ class RayWorker:
         except RayActorError as error:
             self._host = None
             if self._killed:
+                attempts.interrupt(folder)
                 return None
-            folder.note_failure(f"The node that ran it was lost: {error}")
+            attempts.close(folder, f"The node that ran it was lost: {_told(error)}", "vanished")
             return FAILED
         changes.apply(folder.path)
         return status
@@ -122,6 +124,10 @@ class RayWorker:
         """End the worker, if there is one."""
         self.kill()
         self._host = None
+
+
+def _told(error: RayActorError) -> str:
+    return str(error).strip().splitlines()[-1]
 
 
 class RayExecutor(LocalExecutor):

@@ -13,6 +13,7 @@ from harness.errors import UserError
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import PlannedRun
+from results.runfolder.claims import claimed
 from results.runfolder.folder import RunFolder
 
 Command = Callable[..., Any]
@@ -156,8 +157,10 @@ def test_a_worker_refuses_a_file_that_changed_after_the_run_was_planned(
     folder = RunFolder(tmp_path / "run")
     folder.create(*run.kept)
     (mine / "ranks.py").write_text(RANKS.replace("4", "5"))
-    with pytest.raises(UserError, match=r"ranks.py is not what it was when the run was planned"):
-        execute(folder)
+    with claimed(folder, pytest.fail) as claim:
+        assert claim
+        with pytest.raises(UserError, match=r"ranks.py is not what it was when the run was"):
+            execute(claim)
 
 
 def test_a_run_folder_says_where_the_files_lay(mine: Path, tmp_path: Path) -> None:

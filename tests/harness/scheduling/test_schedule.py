@@ -41,6 +41,9 @@ class InTurn(Executor):
     def cancel(self, job: Job) -> None:
         raise NotImplementedError
 
+    def interrupt(self) -> int:
+        return 0
+
     def state(self, job: Job) -> State:
         return "ended" if self.jobs.index(job) < self.ended else "waiting"
 

@@ -9,6 +9,7 @@ from harness.planning.request import Request
 from harness.worker.journal import Journal
 from harness.worker.machine import device
 from harness.worker.stages import Stages
+from results.runfolder.claims import claimed
 from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder
 
@@ -26,8 +27,9 @@ def worked(path: Path) -> tuple[RunFolder, bool]:
     (planned,) = plan(REQUEST)
     folder = RunFolder(path)
     folder.create(*planned.kept)
-    with folder.locked(), Journal(folder.events) as journal:
-        Stages(folder, planned, journal).run()
+    with claimed(folder, pytest.fail) as claim, Journal(folder.events) as journal:
+        assert claim
+        Stages(claim, planned, journal).run()
     events, _ = read_new(folder.events, 0)
     return folder, any(event.recomputed for event in events)
 

@@ -1,5 +1,6 @@
 """What a journal keeps of each phase."""
 
+import time
 from pathlib import Path
 
 from harness.worker.journal import Journal
@@ -23,3 +24,16 @@ def test_where_nothing_tells_the_memory_none_is_kept(tmp_path: Path) -> None:
     with Journal(tmp_path / "events.jsonl") as journal, journal.phase("train"):
         pass
     assert journal.peak_memory == {}
+
+
+def test_seconds_of_phases_at_work_count_once(tmp_path: Path) -> None:
+    with Journal(tmp_path / "events.jsonl") as journal, journal.phase("train"):
+        time.sleep(0.02)
+        with journal.phase("validate"):
+            time.sleep(0.02)
+            within = journal.so_far()
+        after = journal.so_far()
+    assert min(within.values()) >= 0.02
+    assert within["train"] <= after["train"] <= journal.seconds["train"]
+    assert after["validate"] == journal.seconds["validate"] >= within["validate"]
+    assert journal.so_far() == journal.seconds

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import schema
+from results.runfolder import attempts, schema
+from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
@@ -46,16 +47,21 @@ def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> Ru
     folder = create()
     folder.copy({schema.__file__: "KIND/NAME/NAME.py"})
     EventLog(folder.events).close()
-    with folder.locked():
+    with claimed(folder, pytest.fail) as claim:
+        assert claim
         folder.write_environment(Environment.model_construct())
         folder.write_train_record(TrainRecord.model_construct())
         folder.write_method_record({})
         folder.write_generations("NAME", [Generation.model_construct()])
         folder.write_likelihoods("NAME", [OptionLikelihoods.model_construct()])
         folder.write_verdicts("NAME", [Verdict.model_construct()])
-        folder.write_result(result())
+        folder.write_result(result(attempt="TOKEN"))
+        attempts.set_aside(folder)
+        folder.write_result(result(attempt=claim.token))
         folder.write_divergence(Divergence.model_construct())
         folder.note_failure("no memory")
+    (attempt,) = attempts.attempts(folder)
+    attempts.lose(folder, attempt)
     return folder
 
 
@@ -63,7 +69,7 @@ def files(folder: RunFolder) -> Iterator[str]:
     """Name the files of a folder, and what the worker lets others write there."""
     for path in folder.path.rglob("*"):
         if path.is_file():
-            yield str(path.relative_to(folder.path))
+            yield str(path.relative_to(folder.path)).replace("0001", "NUMBER")
     yield folder.log.name
     yield f"{folder.adapter.name}/"
 

@@ -4,13 +4,15 @@ import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, nan
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from results.record import PeakMemory, Score
+from results.runfolder import attempts
+from results.runfolder.attempts import Attempt, AttemptStatus
 from results.runfolder.events import EventLog, read_new
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
@@ -19,6 +21,7 @@ from results.runfolder.values import (
     Environment,
     Event,
     Failure,
+    FailureKind,
     FileValue,
     Generation,
     Head,
@@ -46,6 +49,9 @@ FIELDS: Mapping[Any, st.SearchStrategy[Any]] = {
     float | None: st.none() | NUMBER,
     str: TEXT,
     str | None: st.none() | TEXT,
+    FailureKind: st.sampled_from(get_args(FailureKind)),
+    FailureKind | None: st.none() | st.sampled_from(get_args(FailureKind)),
+    AttemptStatus | None: st.none() | st.sampled_from(get_args(AttemptStatus)),
     tuple[int, ...]: st.lists(st.integers()),
     tuple[str, ...]: st.lists(TEXT),
     tuple[Score, ...]: st.lists(
@@ -77,6 +83,15 @@ def head_again(folder: RunFolder, heads: Sequence[Head]) -> Iterator[Head]:
         yield folder.head()
 
 
+def attempt_again(folder: RunFolder, values: Sequence[Attempt]) -> Iterator[Any]:
+    for value in values:
+        numbered = value.model_copy(update={"number": 1})
+        attempts.keep(folder, numbered)
+        assert attempts.last(folder) is not None
+        (read,) = attempts.attempts(folder)
+        yield read.model_copy(update={"number": value.number})
+
+
 def environment_again(folder: RunFolder, values: Sequence[Environment]) -> Iterator[Any]:
     for value in values:
         folder.write_environment(value)
@@ -103,7 +118,7 @@ def divergence_again(folder: RunFolder, values: Sequence[Divergence]) -> Iterato
 
 def failure_again(folder: RunFolder, values: Sequence[Failure]) -> Iterator[Any]:
     for value in values:
-        folder.note_failure(value.reason)
+        folder.note_failure(value.reason, kind=value.kind, attempt=value.attempt)
         read = folder.failure()
         assert read is not None
         # When it began is worked out at the moment of writing.
@@ -141,6 +156,7 @@ def events_again(folder: RunFolder, values: Sequence[Event]) -> Sequence[Event]:
 
 AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     Head: head_again,
+    Attempt: attempt_again,
     Environment: environment_again,
     Event: events_again,
     TrainRecord: training_again,

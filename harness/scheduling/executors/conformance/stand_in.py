@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from harness.worker import stopping
+from results.runfolder.claims import Claim
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result
 
@@ -40,12 +41,16 @@ RESULT = Result(
 class Act:
     """What an act can do. Files beside the run folders are how acts and checks meet."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder, self.beside = folder, Path((folder.path / BESIDE).read_text())
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.folder = claim, claim.folder
+        self.beside = Path((self.folder.path / BESIDE).read_text())
 
     def finish(self) -> None:
         """Leave the result."""
-        self.folder.write_result(RESULT)
+        self.claim.confirm()
+        started = {"started": round(time.time(), 3), "attempt": self.claim.token}
+        self.folder.write_result(RESULT.model_copy(update=started))
+        self.claim.end("finished")
 
     def reach(self, name: str) -> None:
         """Say that this point was reached."""
@@ -79,13 +84,13 @@ class Act:
         mark.unlink()
 
 
-def execute(folder: RunFolder) -> None:
+def execute(claim: Claim) -> None:
     """Run the act of a folder, as the stages of the worker run a planned run."""
-    act = Act(folder)
+    act = Act(claim)
     offered = ("finish", "reach", "wait", "work", "overlap")
     names = {name: getattr(act, name) for name in offered}
-    with folder.locked():
-        exec((folder.path / "act.py").read_text(), {"folder": folder, **names})
+    code = (act.folder.path / "act.py").read_text()
+    exec(code, {"folder": act.folder, "claim": claim, **names})
 
 
 def prepare(folder: RunFolder) -> None:

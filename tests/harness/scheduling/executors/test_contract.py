@@ -6,6 +6,7 @@ import pytest
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.conformance.trial import reason
 from harness.scheduling.executors.contract import Job, outcome_of
+from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Divergence
 
@@ -62,3 +63,14 @@ def test_a_divergence_is_an_ending_and_no_failure(folder: RunFolder, status: int
 
 def test_the_same_folders_make_another_job(folder: RunFolder) -> None:
     assert len({Job((folder,)), Job((folder,))}) == 2
+
+
+def test_an_attempt_whose_worker_died_without_a_word_gets_its_reason(folder: RunFolder) -> None:
+    begun = attempts.begin(folder)
+    assert begun
+    outcome_of(folder, -11)
+    attempt, failure = attempts.last(folder), folder.failure()
+    assert attempt
+    assert failure
+    assert (attempt.status, attempt.kind, attempt.reason) == ("failed", "vanished", failure.reason)
+    assert (failure.kind, failure.attempt) == ("vanished", begun.token)

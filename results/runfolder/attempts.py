@@ -1,0 +1,161 @@
+"""The attempts at a run, a file for each start of it: the highest number has the run.
+
+A file is made whole and only where there is none of its number, so two processes never start the
+same attempt. The process at work replaces it as it goes on. An attempt that ended without a word
+stays as it was; beside that of a process that others gave up lies `NUMBER.lost`.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+from results.runfolder import files
+from results.runfolder.folder import RunFolder
+from results.runfolder.values import FailureKind, FileValue
+
+AttemptStatus = Literal["finished", "diverged", "failed", "interrupted"]
+
+
+class Attempt(FileValue):
+    """One start of a run."""
+
+    number: int
+    """From 1, in the order of the starts."""
+    token: str
+    """A random text, by which files of the run say which attempt wrote them."""
+    host: str
+    """The name of the machine."""
+    pid: int
+    """The process that is at work, or was."""
+    started: float
+    """Seconds since the epoch, by the clock of that machine."""
+    beat: int = 0
+    """Raised every few seconds while the process is at work."""
+    seconds: Mapping[str, float] = {}
+    """Seconds of each phase so far, and of the whole attempt under "wall"."""
+    peak_memory_bytes: int = 0
+    """Most memory in use so far: of the GPU, or of the process where there is none."""
+    status: AttemptStatus | None = None
+    """How it ended; null while it is at work, and for good where it left no word of its end."""
+    kind: FailureKind | None = None
+    """What sort of failure it was; null for all that did not fail."""
+    reason: str = ""
+    """Why it failed or diverged."""
+
+    @property
+    def here(self) -> bool:
+        """Whether it began on this machine, where the lock of the folder tells if it goes on."""
+        return self.host == platform.node()
+
+
+def attempts(folder: RunFolder) -> list[Attempt]:
+    """Read all attempts, the first one first; folders of before have none."""
+    return [_read(path) for path in sorted(_place(folder).glob("[0-9]*.json"))]
+
+
+def last(folder: RunFolder) -> Attempt | None:
+    """Read the attempt that has the run, or had it last."""
+    paths = sorted(_place(folder).glob("[0-9]*.json"))
+    return _read(paths[-1]) if paths else None
+
+
+def begin(folder: RunFolder) -> Attempt | None:
+    """Start the next attempt, of this process; None if another process was quicker.
+
+    Call it only where the last one has ended, is lost, or began here and holds no lock any more.
+    """
+    before = last(folder)
+    attempt = Attempt(
+        number=before.number + 1 if before else 1,
+        token=token_hex(8),
+        host=platform.node(),
+        pid=os.getpid(),
+        started=time.time(),
+    )
+    path = _place(folder) / _name(attempt.number)
+    return attempt if files.write_new(path, _text(attempt)) else None
+
+
+def keep(folder: RunFolder, attempt: Attempt) -> None:
+    """Write what became of an attempt so far."""
+    files.write(_place(folder) / _name(attempt.number), _text(attempt))
+
+
+def lose(folder: RunFolder, attempt: Attempt) -> None:
+    """Give an attempt up whose beat has not changed for long: from now on another may start."""
+    files.write_new(_lost(folder, attempt.number), "")
+
+
+def is_lost(folder: RunFolder, attempt: Attempt) -> bool:
+    """Whether the process of an attempt may write nothing more: it was given up or replaced."""
+    following = _place(folder) / _name(attempt.number + 1)
+    return _lost(folder, attempt.number).exists() or following.exists()
+
+
+def close(folder: RunFolder, reason: str, kind: FailureKind) -> None:
+    """Write why the last attempt failed, whose process has ended; into it too, if it is open.
+
+    A folder whose worker died before it began an attempt gets the failure alone.
+    """
+    attempt = last(folder)
+    if attempt and not attempt.status:
+        keep(
+            folder, attempt.model_copy(update={"status": "failed", "kind": kind, "reason": reason})
+        )
+    wall = attempt.seconds.get("wall", 0.0) if attempt else 0.0
+    folder.note_failure(reason, wall, kind=kind, attempt=attempt.token if attempt else "")
+
+
+def interrupt(folder: RunFolder) -> None:
+    """Write of the last attempt, whose process was ended, that this was asked for."""
+    attempt = last(folder)
+    if attempt and not attempt.status:
+        keep(folder, attempt.model_copy(update={"status": "interrupted"}))
+
+
+def set_aside(folder: RunFolder) -> list[Path]:
+    """Rename endings that another attempt wrote than the last one; say what they are called now.
+
+    They are late reports of a process that was given up: the last attempt has the run.
+    """
+    attempt = last(folder)
+    endings = {
+        "result.json": folder.result,
+        "divergence.json": folder.divergence,
+        "failure.json": folder.failure,
+    }
+    found = []
+    for name, read in endings.items():
+        ending = read()
+        if attempt and ending and ending.attempt not in ("", attempt.token):
+            aside = folder.path / f"{name}.late-{ending.attempt}"
+            with suppress(FileNotFoundError):  # another process was quicker
+                (folder.path / name).rename(aside)
+                found.append(aside)
+    return found
+
+
+def _place(folder: RunFolder) -> Path:
+    return folder.path / "attempts"
+
+
+def _name(number: int) -> str:
+    return f"{number:04}.json"
+
+
+def _lost(folder: RunFolder, number: int) -> Path:
+    return _place(folder) / f"{number:04}.lost"
+
+
+def _read(path: Path) -> Attempt:
+    with files.naming(path):
+        return Attempt.model_validate_json(files.read(path))
+
+
+def _text(attempt: Attempt) -> str:
+    return attempt.model_dump_json(indent=2) + "\n"

@@ -1,0 +1,145 @@
+"""The claim of a process on a run: it alone is at work in the folder, and others see that it is.
+
+On one machine the lock of the folder decides. Machines that share a file system see no locks of
+each other, so a process at work raises the beat of its attempt, a counter. Who has seen the same
+beat for `STALE` seconds of its own clock may give the attempt up; no two clocks are compared.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from results.runfolder import attempts
+from results.runfolder.attempts import Attempt, AttemptStatus
+from results.runfolder.folder import AlreadyRunningError, RunFolder
+from results.runfolder.values import FailureKind
+
+BEAT = 5.0
+"""Seconds between two beats."""
+
+STALE = 60.0
+"""Seconds of the same beat after which an attempt of another machine may be given up."""
+
+
+class LostError(AlreadyRunningError):
+    """The attempt was given up by others: its process writes nothing more."""
+
+
+class Claim:
+    """What the process at work does to its attempt. Any thread may call any method.
+
+    Attributes:
+        folder: Where the run is.
+        measure: Gives the seconds by phase and the peak of memory, in bytes, of the attempt so far.
+    """
+
+    def __init__(self, folder: RunFolder, attempt: Attempt) -> None:
+        self.folder = folder
+        self.measure: Callable[[], tuple[Mapping[str, float], int]] = lambda: ({}, 0)
+        self._attempt, self._began = attempt, time.monotonic()
+        self._writing = threading.Lock()
+
+    @property
+    def token(self) -> str:
+        """What the files that end the run say of who wrote them."""
+        return self._attempt.token
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the attempt began."""
+        return time.monotonic() - self._began
+
+    def confirm(self) -> None:
+        """Make sure that the run is still ours; to be called before each file that ends something.
+
+        Raises:
+            LostError: It is not: leave, and write nothing more.
+        """
+        if attempts.is_lost(self.folder, self._attempt):
+            raise LostError(f"attempt {self._attempt.number} in {self.folder.path} was given up")
+
+    def beat(self) -> None:
+        """Raise the beat, and write what the attempt has taken so far.
+
+        Raises:
+            LostError: The run is no longer ours.
+        """
+        self._keep(beat=self._attempt.beat + 1)
+
+    def end(self, status: AttemptStatus, reason: str = "", kind: FailureKind | None = None) -> None:
+        """Write how the attempt ended.
+
+        Raises:
+            LostError: The run is no longer ours.
+        """
+        self._keep(status=status, reason=reason, kind=kind)
+
+    def fail(self, reason: str, kind: FailureKind) -> None:
+        """Write why the attempt failed, for whoever reads the folder and into the attempt.
+
+        Raises:
+            LostError: The run is no longer ours.
+        """
+        self.confirm()
+        self.folder.note_failure(reason, self.seconds, kind=kind, attempt=self.token)
+        self.end("failed", reason, kind)
+
+    def _keep(self, **facts: object) -> None:
+        seconds, memory = self.measure()
+        facts |= {"seconds": {**seconds, "wall": self.seconds}, "peak_memory_bytes": memory}
+        with self._writing:
+            self.confirm()
+            self._attempt = self._attempt.model_copy(update=facts)
+            attempts.keep(self.folder, self._attempt)
+
+
+@contextmanager
+def claimed(folder: RunFolder, leave: Callable[[], None]) -> Iterator[Claim | None]:
+    """Keep other processes out of a folder, and start an attempt there; None if the run has ended.
+
+    Args:
+        folder: Of the run.
+        leave: Ends the process; called by another thread where the run is no longer ours.
+
+    Raises:
+        AlreadyRunningError: Another process is at work in it, or may be.
+    """
+    with folder.locked():
+        attempts.set_aside(folder)
+        if folder.ended:
+            yield None
+            return
+        claim = Claim(folder, _begun(folder))
+        ended = threading.Event()
+        beating = threading.Thread(target=_beat, args=(claim, ended, leave), daemon=True)
+        beating.start()
+        try:
+            folder.drop_failure()
+            yield claim
+        finally:
+            ended.set()
+            beating.join()
+
+
+def may_go_on(folder: RunFolder, attempt: Attempt) -> bool:
+    """Whether the process of an attempt may be at work, seen by one that has the folder's lock."""
+    return not (attempt.status or attempt.here or attempts.is_lost(folder, attempt))
+
+
+def _begun(folder: RunFolder) -> Attempt:
+    before = attempts.last(folder)
+    begun = None if before and may_go_on(folder, before) else attempts.begin(folder)
+    if begun is None:
+        raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
+    return begun
+
+
+def _beat(claim: Claim, ended: threading.Event, leave: Callable[[], None]) -> None:
+    while not ended.wait(BEAT):
+        try:
+            claim.beat()
+        except LostError:
+            leave()
+        except OSError:
+            continue  # a full disk, or a file system that is away: the next beat may be written
