@@ -254,6 +254,14 @@ class RunFolder:
         """
         return locks.lock(self.path)
 
+    def job(self) -> str:
+        """Read what a cluster calls the job that last ran this; empty if none did."""
+        return str(self._read_json("cluster.json")["job"]) if self._has("cluster.json") else ""
+
+    def note_job(self, name: str) -> None:
+        """Write what a cluster calls the job that is to run this."""
+        self._write_json("cluster.json", {"job": name})
+
     def end_of_log(self, lines: int = 40) -> str:
         """Return the last lines that the worker printed."""
         if not self.log.exists():
