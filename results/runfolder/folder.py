@@ -14,6 +14,7 @@ from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
     FORMAT,
+    ClusterJob,
     Divergence,
     Environment,
     Failure,
@@ -254,13 +255,13 @@ class RunFolder:
         """
         return locks.lock(self.path)
 
-    def job(self) -> str:
-        """Read what a cluster calls the job that last ran this; empty if none did."""
-        return str(self._read_json("cluster.json")["job"]) if self._has("cluster.json") else ""
+    def cluster_job(self) -> ClusterJob | None:
+        """Read which job of a cluster last ran this; None if none did."""
+        return self._read("cluster.json", ClusterJob) if self._has("cluster.json") else None
 
-    def note_job(self, name: str) -> None:
-        """Write what a cluster calls the job that is to run this."""
-        self._write_json("cluster.json", {"job": name})
+    def write_cluster_job(self, job: ClusterJob) -> None:
+        """Write which job of a cluster is to run this, or how its process ended."""
+        self._write("cluster.json", job)
 
     def end_of_log(self, lines: int = 40) -> str:
         """Return the last lines that the worker printed."""

@@ -27,9 +27,10 @@ from harness.scheduling.executors.contract import (
 )
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.slots import Slot
-from harness.spec.outcome import FAILED
+from harness.spec.outcome import FAILED, INTERRUPTED
 from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import ClusterJob
 
 SECONDS = 2.0
 """Between two questions to Slurm."""
@@ -57,9 +58,15 @@ class Task:
     folders: tuple[str, ...]
     process: int = field(default=0, init=False)
 
-    def __call__(self) -> list[int]:
-        """Run the folders; return their exit statuses as in `subprocess`."""
-        return [self._run(folder) for folder in self.folders]
+    def __call__(self) -> None:
+        """Run the folders, up to one that was asked to stop."""
+        for path in self.folders:
+            folder = RunFolder(Path(path))
+            status = self._run(folder)
+            if job := folder.cluster_job():
+                folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
+            if status == INTERRUPTED:
+                break
 
     def checkpoint(self) -> submitit.helpers.DelayedSubmission:
         """Stop the run at work; submitit calls this before Slurm ends the job, and queues it again.
@@ -71,9 +78,10 @@ class Task:
             os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
         return submitit.helpers.DelayedSubmission(Task(self.command, self.folders))
 
-    def _run(self, folder: str) -> int:
-        with RunFolder(Path(folder)).log.open("ab") as log:
-            started = subprocess.Popen([*self.command, folder], stdout=log, stderr=log)
+    def _run(self, folder: RunFolder) -> int:
+        with folder.log.open("ab") as log:
+            command = [*self.command, os.fspath(folder.path)]
+            started = subprocess.Popen(command, stdout=log, stderr=log)
         self.process = started.pid
         _, status = os.waitpid(self.process, 0)
         self.process = 0
@@ -118,6 +126,8 @@ class SlurmExecutor(Executor):
             self._states[job] = "waiting"
             self._left += len(job.folders)
             self._waiting.append(job)
+            if self._leaving:
+                self.cancel(job)
             if not self._thread.is_alive():
                 self._thread.start()
             self._changed.notify_all()
@@ -195,16 +205,21 @@ class SlurmExecutor(Executor):
             if queue is None:
                 return
             for job in [*self._waiting]:
-                known = job.folders[0].job()
-                if known in queue:
+                known = job.folders[0].cluster_job()
+                if known and known.name in queue:
                     self._waiting.remove(job)
-                    self._queued[job] = known
-            room = len(self._waiting) if not self._most or not self._queued else self._most - len(self._queued)
-            jobs = [self._waiting.popleft() for _ in range(min(room, len(self._waiting)))]
+                    self._queued[job] = known.name
+            jobs = [self._waiting.popleft() for _ in range(self._room())]
             for job, name in zip(jobs, self._submit(jobs), strict=True):
                 self._queued[job] = name
                 for folder in job.folders:
-                    folder.note_job(name)
+                    folder.write_cluster_job(ClusterJob(name=name))
+
+    def _room(self) -> int:
+        """Count the jobs to submit now: all at first; later ones as others leave their slots."""
+        if not self._most or not self._queued:
+            return len(self._waiting)
+        return min(len(self._waiting), max(0, self._most - len(self._queued)))
 
     def _submit(self, jobs: Sequence[Job]) -> list[str]:
         """Submit jobs as one array; return what Slurm calls them."""
@@ -237,11 +252,14 @@ class SlurmExecutor(Executor):
                     self._states[job] = "running"
 
     def _outcome(self, job: Job, folder: RunFolder, name: str) -> Outcome:
+        """Conclude from what the job left how a run ended."""
         if job in self._cancelled and not folder.ended:
             attempts.interrupt(folder)
             return Outcome(folder, "cancelled")
-        attempt = attempts.last(folder)
-        if not folder.ended and not folder.failed and not (attempt and attempt.status):
+        known = folder.cluster_job()
+        if known and known.exit_status is not None:
+            return outcome_of(folder, known.exit_status)
+        if not folder.ended:
             attempts.close(folder, f"Slurm ended job {name}: {_reason(name)}", "vanished")
         return outcome_of(folder, FAILED)
 
