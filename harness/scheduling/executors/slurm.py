@@ -81,7 +81,12 @@ class Task:
     def _run(self, folder: RunFolder) -> int:
         with folder.log.open("ab") as log:
             command = [*self.command, os.fspath(folder.path)]
-            started = subprocess.Popen(command, stdout=log, stderr=log)
+            started = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_deaf,  # noqa: PLW1509 (there is no other thread here)
+            )
         self.process = started.pid
         _, status = os.waitpid(self.process, 0)
         self.process = 0
@@ -268,6 +273,15 @@ class SlurmExecutor(Executor):
             self._unread += outcomes
             self._states[job] = "ended"
             self._changed.notify_all()
+
+
+def _deaf() -> None:
+    """Ignore, from now on, the signals before the end of a job: Slurm sends them to all processes.
+
+    They are for submitit, which then calls `Task.checkpoint`.
+    """
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _queue() -> dict[str, str] | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from harness import plugins
 from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.contract import Executor
 from harness.scheduling.slots import Slot
@@ -11,24 +12,24 @@ from harness.scheduling.slots import Slot
 pytestmark = pytest.mark.parts
 
 ray = pytest.importorskip("ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    from ray.cluster_utils import Cluster
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
     made.add_node(num_cpus=2)
     ray.init(address=made.address, log_to_driver=False)
-    yield made.address
+    yield
     ray.shutdown()
     made.shutdown()
 
 
-@pytest.mark.usefixtures("cluster")
+def make(slots: Sequence[Slot], command: Sequence[str]) -> Executor:
+    made: Executor = plugins.executor("ray")(slots, command)
+    return made
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ray_conforms(check: Check) -> None:
-    from harness.scheduling.executors.ray import RayExecutor
-
-    def make(slots: Sequence[Slot], command: Sequence[str]) -> Executor:
-        return RayExecutor(slots, command)
-
     check(make)  # asserts
