@@ -1,4 +1,4 @@
-"""Run folders between machines that share no disk: what changed in one, to be written in its copy."""
+"""Run folders between machines that share no disk: what changed in one goes into its copy."""
 
 import os
 from dataclasses import dataclass, field

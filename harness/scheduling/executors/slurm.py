@@ -1,8 +1,8 @@
 """Runs as the tasks of Slurm job arrays, submitted through submitit, on a shared disk.
 
 Slurm owns the runs: the command that submitted them may end, and the same command follows them
-again, since each run folder names its job. A job that comes to its time limit, or is preempted, asks
-its run to stop, and Slurm queues it again; the run goes on from its checkpoint.
+again, since each run folder names its job. A job that comes to its time limit, or is preempted,
+asks its run to stop, and Slurm queues it again; the run goes on from its checkpoint.
 """
 
 import os

@@ -21,7 +21,7 @@ SECONDS = 20
 """Longer than any wait takes while the claim of a check holds."""
 
 BESIDE = "beside"
-"""The file that says where acts and checks meet: the run folder may be a copy on another machine."""
+"""Names the file that says where acts and checks meet: a run folder may be a copy elsewhere."""
 
 RESULT = Result(
     started=0.0,

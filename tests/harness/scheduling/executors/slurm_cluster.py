@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node on this machine, from Debian's packages: munged, slurmctld, slurmd."""
+"""A Slurm cluster of one node on this machine: munged, slurmctld and slurmd, by Debian."""
 
 import os
 import shutil
