@@ -7,7 +7,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
-PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium
+PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium slurmctld slurmd slurm-client munge
 
 .PHONY: run demo test parts lint bench gpu clean
 
@@ -26,12 +26,12 @@ test: .venv/installed
 
 parts: .venv/installed
 	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null \
-		|| ! command -v chromium >/dev/null \
+		|| ! command -v chromium >/dev/null || ! command -v slurmctld >/dev/null \
 		|| ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
 		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi
-	$(INSTALL) ".[dev,quantize]"
+	$(INSTALL) ".[dev,quantize,ray,slurm]"
 	$(BIN)/pytest -m parts
 
 lint: .venv/installed

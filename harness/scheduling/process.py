@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Protocol
 
 from harness.scheduling.oom import oom_kills
 from results.runfolder.folder import RunFolder
@@ -32,6 +32,25 @@ class Ended:
     status: int
     starved: bool = False
     printed: str = ""
+
+
+class Worker(Protocol):
+    """The worker of one slot as its executor sees it, on whichever machine it is."""
+
+    def start(self) -> None:
+        """Start it, unless it is there."""
+
+    def run(self, folder: RunFolder) -> Ended | None:
+        """Let it run a folder; return how the run ended, or None if it was ended from here."""
+
+    def interrupt(self) -> None:
+        """Ask it to end after the run at work in it, which stops too; from any thread."""
+
+    def kill(self) -> None:
+        """End it and the run at work in it, from any thread."""
+
+    def end(self) -> None:
+        """End it, and leave nothing behind."""
 
 
 class WorkerProcess:

@@ -137,6 +137,13 @@ def close(folder: RunFolder, reason: str, kind: FailureKind) -> None:
         folder.note_failure(reason, wall, kind=kind, attempt=attempt.token if attempt else "")
 
 
+def interrupt(folder: RunFolder) -> None:
+    """Write of the last attempt, whose process was ended, that this was asked for."""
+    attempt = last(folder)
+    if attempt and not attempt.status:
+        keep(folder, attempt.model_copy(update={"status": "interrupted"}))
+
+
 def set_aside(folder: RunFolder) -> list[Path]:
     """Rename endings that another attempt wrote than the last one; say what they are called now.
 

@@ -13,6 +13,7 @@ from results.runfolder.files import RunFolderError
 from results.runfolder.locks import AlreadyRunningError
 from results.runfolder.values import (
     FORMAT,
+    ClusterJob,
     Divergence,
     Environment,
     Failure,
@@ -259,6 +260,14 @@ class RunFolder:
             AlreadyRunningError: Another process has it.
         """
         return locks.lock(self.path)
+
+    def cluster_job(self) -> ClusterJob | None:
+        """Read which job of a cluster last ran this; None if none did."""
+        return self._read("cluster.json", ClusterJob) if self._has("cluster.json") else None
+
+    def write_cluster_job(self, job: ClusterJob) -> None:
+        """Write which job of a cluster is to run this, or how its process ended."""
+        self._write("cluster.json", job)
 
     def end_of_log(self, lines: int = 40) -> str:
         """Return the last lines that the worker printed, long ones cut."""

@@ -107,6 +107,15 @@ class Environment(FileValue):
         return facts
 
 
+class ClusterJob(FileValue):
+    """The job of a cluster that runs a folder."""
+
+    name: str
+    """What the cluster calls it, such as "1234_5"."""
+    exit_status: int | None = None
+    """That of the process of the run, or minus the signal that ended it; null until it ends."""
+
+
 class Event(FileValue):
     """A moment of a run, appended at once, or with later steps; only what it is about is there."""
 

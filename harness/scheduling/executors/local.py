@@ -13,7 +13,7 @@ from harness.scheduling.executors.contract import (
     State,
     outcome_of,
 )
-from harness.scheduling.process import Ended, WorkerProcess
+from harness.scheduling.process import Ended, Worker, WorkerProcess
 from harness.scheduling.slots import Slot
 from results.runfolder.folder import RunFolder
 
@@ -32,14 +32,14 @@ class LocalExecutor(Executor):
     """
 
     def __init__(self, slots: Sequence[Slot], command: Sequence[str] = WORKER) -> None:
-        self._idle = [WorkerProcess(command, slot.environment) for slot in slots]
+        self._idle: list[Worker] = [WorkerProcess(command, slot.environment) for slot in slots]
         self._threads: list[threading.Thread] = []
         self._changed = threading.Condition()  # guards what follows
         self._closed = False
         self._interrupted = False
         self._fault: Exception | None = None
         self._waiting: deque[Job] = deque()
-        self._running: dict[Job, WorkerProcess] = {}
+        self._running: dict[Job, Worker] = {}
         self._cancelled: set[Job] = set()
         self._states: dict[Job, State] = {}
         self._left: dict[Job, int] = {}  # runs that have no outcome yet
@@ -120,7 +120,7 @@ class LocalExecutor(Executor):
         for thread in self._threads:
             thread.join()
 
-    def _serve(self, worker: WorkerProcess) -> None:
+    def _serve(self, worker: Worker) -> None:
         """Run one job after the other in a worker, until the executor is closed."""
         try:
             while job := self._take(worker):
@@ -132,7 +132,7 @@ class LocalExecutor(Executor):
         finally:
             worker.end()
 
-    def _take(self, worker: WorkerProcess) -> Job | None:
+    def _take(self, worker: Worker) -> Job | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             if self._closed:
@@ -141,7 +141,7 @@ class LocalExecutor(Executor):
             self._states[job], self._running[job] = "running", worker
             return job
 
-    def _run(self, job: Job, worker: WorkerProcess) -> None:
+    def _run(self, job: Job, worker: Worker) -> None:
         """Run the runs of a job; where it is cancelled, give those that are left that outcome."""
         for folder in job.folders:
             with self._changed:

@@ -19,6 +19,9 @@ from results.runfolder.values import Result
 SECONDS = 20
 """Longer than any wait takes while the claim of a check holds."""
 
+BESIDE = "beside"
+"""Names the file that says where acts and checks meet: a run folder may be a copy elsewhere."""
+
 RESULT = Result(
     started=0.0,
     seconds={},
@@ -39,7 +42,7 @@ class Act:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.folder = claim, claim.folder
-        self.beside = self.folder.path.parent
+        self.beside = Path((self.folder.path / BESIDE).read_text())
 
     def finish(self) -> None:
         """Leave the result."""
@@ -76,7 +79,7 @@ class Act:
         """Work for some seconds; note that this run began, and how many are at work at its end."""
         with (self.beside / "order").open("a") as order:
             order.write(f"{self.folder.path.name}\n")
-        mark = self.folder.path.with_suffix(".at-work")
+        mark = self.beside / f"{self.folder.path.name}.at-work"
         mark.touch()
         time.sleep(seconds)
         count = len(list(self.beside.glob("*.at-work")))

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from harness.scheduling.executors.conformance.stand_in import COMMAND, SECONDS
+from harness.scheduling.executors.conformance.stand_in import BESIDE, COMMAND, SECONDS
 from harness.scheduling.executors.contract import Executor, Job, Outcome
 from harness.scheduling.slots import Slot
 from results.runfolder.folder import AlreadyRunningError, RunFolder
@@ -97,6 +97,7 @@ class Trial:
         folder = RunFolder(self.place / str(len(self._folders)))
         folder.path.mkdir()
         (folder.path / "act.py").write_text(act)
+        (folder.path / BESIDE).write_text(str(self.place))
         self._folders.append(folder)
         return folder
 

@@ -1,0 +1,313 @@
+"""Runs as the tasks of Slurm job arrays, submitted through submitit, on a shared disk.
+
+Slurm owns the runs: the command that submitted them may end, and the same command follows them
+again, since each run folder names its job. A job that comes to its time limit, or is preempted,
+asks its run to stop, and Slurm queues it again; the run goes on from its checkpoint.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import submitit
+
+from harness.scheduling.executors.contract import (
+    ClosedError,
+    Executor,
+    Job,
+    Outcome,
+    State,
+    outcome_of,
+)
+from harness.scheduling.executors.local import WORKER
+from harness.scheduling.slots import Slot
+from harness.spec.outcome import FAILED, INTERRUPTED
+from results.runfolder import attempts
+from results.runfolder.folder import RunFolder
+from results.runfolder.values import ClusterJob
+
+SECONDS = 2.0
+"""Between two questions to Slurm."""
+
+WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "CONFIGURING"}
+"""What Slurm calls a job that has not started, or is to start again."""
+
+RESTARTS = 10_000
+"""So often may a run be cut by the time limit of its job."""
+
+NOTES = ".slurm"
+"""The folder beside the run folders in which submitit keeps what it submits."""
+
+
+@dataclass
+class Task:
+    """What a task of an array does on its node: the runs of a job, one after the other.
+
+    Args:
+        command: What runs the folder that it is given.
+        folders: Of the runs.
+    """
+
+    command: tuple[str, ...]
+    folders: tuple[str, ...]
+    process: int = field(default=0, init=False)
+
+    def __call__(self) -> None:
+        """Run the folders, up to one that was asked to stop."""
+        for path in self.folders:
+            folder = RunFolder(Path(path))
+            status = self._run(folder)
+            if job := folder.cluster_job():
+                folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
+            if status == INTERRUPTED:
+                break
+
+    def checkpoint(self) -> submitit.helpers.DelayedSubmission:
+        """Stop the run at work; submitit calls this before Slurm ends the job, and queues it again.
+
+        A signal handler calls it while `_run` waits for the process, so it leaves that to be read.
+        """
+        if self.process:
+            os.kill(self.process, signal.SIGTERM)
+            os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
+        return submitit.helpers.DelayedSubmission(Task(self.command, self.folders))
+
+    def _run(self, folder: RunFolder) -> int:
+        with folder.log.open("ab") as log:
+            command = [*self.command, os.fspath(folder.path)]
+            started = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_deaf,  # noqa: PLW1509 (there is no other thread here)
+            )
+        self.process = started.pid
+        _, status = os.waitpid(self.process, 0)
+        self.process = 0
+        return os.waitstatus_to_exitcode(status)
+
+
+class SlurmExecutor(Executor):
+    """Submits jobs as arrays, and follows them in Slurm's queue.
+
+    Args:
+        slots: As many runs at a time, at most; none for as many as Slurm allows. The threads of
+            the first are those of each.
+        command: What runs the folder that it is given.
+        options: Of submitit, such as `partition`, `account`, `gpus_per_node`, `time` in minutes.
+    """
+
+    def __init__(
+        self,
+        slots: Sequence[Slot],
+        command: Sequence[str] = WORKER,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._command, self._most = tuple(command), len(slots) or None
+        threads = slots[0].threads if slots else None
+        self._options = {"cpus_per_task": threads, **(options or {})}
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._changed = threading.Condition()  # guards what follows
+        self._closed = self._leaving = False
+        self._fault: Exception | None = None
+        self._waiting: deque[Job] = deque()
+        self._queued: dict[Job, str] = {}
+        self._cancelled: set[Job] = set()
+        self._states: dict[Job, State] = {}
+        self._left = 0
+        self._unread: deque[Outcome] = deque()
+
+    def submit(self, job: Job) -> None:
+        """Follow the job of before, if Slurm still has one for these runs, or submit another."""
+        with self._changed:
+            if self._closed:
+                raise ClosedError
+            self._states[job] = "waiting"
+            self._left += len(job.folders)
+            self._waiting.append(job)
+            if self._leaving:
+                self.cancel(job)
+            if not self._thread.is_alive():
+                self._thread.start()
+            self._changed.notify_all()
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield outcomes as jobs leave the queue."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._unread or self._fault or not self._left)
+                if not self._unread:
+                    break
+                outcome = self._unread.popleft()
+                self._left -= 1
+            yield outcome
+        if self._fault:
+            raise self._fault
+
+    def cancel(self, job: Job) -> None:
+        """Take a job from those that wait here, or from Slurm, which asks its run to stop."""
+        with self._changed:
+            if self._states[job] == "ended" or job in self._cancelled:
+                return
+            self._cancelled.add(job)
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._end(job, [Outcome(folder, "cancelled") for folder in job.folders])
+            elif job in self._queued:
+                _scancel([self._queued[job]])
+
+    def interrupt(self) -> int:
+        """Cancel what waits, and let Slurm ask the others to stop."""
+        with self._changed:
+            self._leaving = True
+            running = [job for job, state in self._states.items() if state == "running"]
+            for job in [*self._waiting, *self._queued]:
+                self.cancel(job)
+            return len(running)
+
+    def state(self, job: Job) -> State:
+        """Say how far a job is, as Slurm told when it was last asked."""
+        with self._changed:
+            return self._states[job]
+
+    def close(self) -> None:
+        """Cancel what has not ended, and wait until Slurm has ended it."""
+        with self._changed:
+            self._closed = True
+            for job in [*self._waiting, *self._queued]:
+                self.cancel(job)
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _serve(self) -> None:
+        """Submit what waits and ask Slurm how far it is, until the executor is closed."""
+        try:
+            while self._goes_on():
+                self._hand_over()
+                self._look()
+        except Exception as fault:  # of ours: `outcomes` raises it
+            with self._changed:
+                self._fault = fault
+                self._changed.notify_all()
+
+    def _goes_on(self) -> bool:
+        with self._changed:
+            if not self._closed:
+                self._changed.wait_for(lambda: self._closed, SECONDS)
+            return bool(self._queued) or not self._closed
+
+    def _hand_over(self) -> None:
+        """Submit the jobs that there is room for, as one array; follow those that are there."""
+        queue = _queue()
+        with self._changed:
+            if queue is None:
+                return
+            for job in [*self._waiting]:
+                known = job.folders[0].cluster_job()
+                if known and known.name in queue:
+                    self._waiting.remove(job)
+                    self._queued[job] = known.name
+            jobs = [self._waiting.popleft() for _ in range(self._room())]
+            for job, name in zip(jobs, self._submit(jobs), strict=True):
+                self._queued[job] = name
+                for folder in job.folders:
+                    folder.write_cluster_job(ClusterJob(name=name))
+
+    def _room(self) -> int:
+        """Count the jobs to submit now: all at first; later ones as others leave their slots."""
+        if not self._most or not self._queued:
+            return len(self._waiting)
+        return min(len(self._waiting), max(0, self._most - len(self._queued)))
+
+    def _submit(self, jobs: Sequence[Job]) -> list[str]:
+        """Submit jobs as one array; return what Slurm calls them."""
+        if not jobs:
+            return []
+        notes = jobs[0].folders[0].path.parent / NOTES
+        slurm = submitit.SlurmExecutor(notes, max_num_timeout=RESTARTS)
+        given = {name: value for name, value in self._options.items() if value is not None}
+        most = {"array_parallelism": self._most} if self._most else {}
+        slurm.update_parameters(job_name="harness", **most, **given)
+        tasks = [
+            Task(self._command, tuple(os.fspath(folder.path) for folder in job.folders))
+            for job in jobs
+        ]
+        with slurm.batch():
+            submitted = [slurm.submit(task) for task in tasks]
+        return [job.job_id for job in submitted]
+
+    def _look(self) -> None:
+        """Learn which jobs have started, and which have left the queue."""
+        queue = _queue()
+        if queue is None:
+            return
+        with self._changed:
+            for job, name in [*self._queued.items()]:
+                if name not in queue:
+                    del self._queued[job]
+                    self._end(job, [self._outcome(job, folder, name) for folder in job.folders])
+                elif queue[name] not in WAITING:
+                    self._states[job] = "running"
+
+    def _outcome(self, job: Job, folder: RunFolder, name: str) -> Outcome:
+        """Conclude from what the job left how a run ended."""
+        if job in self._cancelled and not folder.ended:
+            attempts.interrupt(folder)
+            return Outcome(folder, "cancelled")
+        known = folder.cluster_job()
+        if known and known.exit_status is not None:
+            return outcome_of(folder, known.exit_status)
+        if not folder.ended:
+            attempts.close(folder, f"Slurm ended job {name}: {_reason(name)}", "vanished")
+        return outcome_of(folder, FAILED)
+
+    def _end(self, job: Job, outcomes: Sequence[Outcome]) -> None:
+        with self._changed:
+            self._unread += outcomes
+            self._states[job] = "ended"
+            self._changed.notify_all()
+
+
+def _deaf() -> None:
+    """Ignore, from now on, the signals before the end of a job: Slurm sends them to all processes.
+
+    They are for submitit, which then calls `Task.checkpoint`.
+    """
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _queue() -> dict[str, str] | None:
+    """Ask Slurm for the user's jobs and their states; None where it does not answer."""
+    asked = subprocess.run(
+        ["squeue", "--me", "--array", "--noheader", "--format=%i %T"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode:
+        return None
+    return dict(line.split() for line in asked.stdout.splitlines())
+
+
+def _scancel(names: Sequence[str]) -> None:
+    subprocess.run(["scancel", *names], capture_output=True, check=False)
+
+
+def _reason(name: str) -> str:
+    """Ask Slurm, which forgets in some minutes, how a job ended."""
+    asked = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job", name], capture_output=True, text=True, check=False
+    )
+    facts = dict(fact.partition("=")[::2] for fact in asked.stdout.split())
+    return facts.get("JobState", "it no longer knows why")
+
+
+executor = SlurmExecutor

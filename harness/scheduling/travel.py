@@ -1,0 +1,74 @@
+"""Run folders between machines that share no disk: what changed in one goes into its copy."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from results.runfolder import files
+
+LEFT = "lock"
+"""Stays where it is: it says who works on that machine."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What happened to the files of a folder; paths are relative to it.
+
+    Attributes:
+        written: The content of files that are new or were replaced.
+        grown: Of files that were appended to, where the new part begins, and that part.
+        gone: Files that were removed.
+    """
+
+    written: dict[str, bytes] = field(default_factory=dict)
+    grown: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+
+    def apply(self, folder: Path) -> None:
+        """Do the same to a copy; each file is whole at every moment, or not there."""
+        for name, content in self.written.items():
+            files.write_bytes(folder / name, content)
+        for name, (start, content) in self.grown.items():
+            with (folder / name).open("r+b") as file:
+                file.seek(start)
+                file.write(content)
+        for name in self.gone:
+            (folder / name).unlink(missing_ok=True)
+
+
+class Watch:
+    """Looks at a folder again and again; the first look finds all that is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._seen: dict[str, os.stat_result] = {}
+
+    def changes(self) -> Changes:
+        """Tell what changed since the last look."""
+        before, self._seen = self._seen, self._found()
+        found = Changes(gone=tuple(before.keys() - self._seen.keys()))
+        for name, now in self._seen.items():
+            known = before.get(name)
+            if known and (known.st_ino, known.st_size, known.st_mtime_ns) == (
+                now.st_ino,
+                now.st_size,
+                now.st_mtime_ns,
+            ):
+                continue
+            with (self.folder / name).open("rb") as file:
+                if known and known.st_ino == now.st_ino and known.st_size < now.st_size:
+                    file.seek(known.st_size)
+                    found.grown[name] = known.st_size, file.read(now.st_size - known.st_size)
+                else:
+                    found.written[name] = file.read()
+        return found
+
+    def _found(self) -> dict[str, os.stat_result]:
+        """List the files that are whole: what is being written has a name with a dot."""
+        paths = (path for path in self.folder.rglob("*") if path.is_file())
+        names = {path.relative_to(self.folder): path for path in paths}
+        return {
+            str(name): path.stat()
+            for name, path in names.items()
+            if str(name) != LEFT and not any(part.startswith(".") for part in name.parts)
+        }

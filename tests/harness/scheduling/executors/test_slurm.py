@@ -1,0 +1,138 @@
+"""`slurm` on a real cluster of one node, started on this machine from Debian's packages."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness import plugins
+from harness.scheduling.executors.conformance import trial
+from harness.scheduling.executors.conformance.checks import CHECKS, Check
+from harness.scheduling.executors.conformance.stand_in import BESIDE, COMMAND
+from harness.scheduling.executors.contract import Executor, Job
+from harness.scheduling.slots import Slot
+from results.runfolder.attempts import attempts
+from results.runfolder.folder import RunFolder
+from tests.harness.scheduling.executors import slurm_cluster
+
+pytestmark = pytest.mark.parts
+
+MINUTES = 10
+SLOT = Slot(threads=1)
+
+FOLLOWS = """
+import sys
+from pathlib import Path
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.contract import Job
+from harness.scheduling.executors.slurm import SlurmExecutor
+from harness.scheduling.slots import Slot
+from results.runfolder.folder import RunFolder
+
+with SlurmExecutor([Slot(threads=1)], COMMAND, {"time": 10}) as executor:
+    executor.submit(Job((RunFolder(Path(sys.argv[1])),)))
+    print([outcome.status for outcome in executor.outcomes()])
+"""
+
+CUT = """
+import time
+from harness.worker import stopping
+first = not (folder.path / "cut").exists()
+(folder.path / "cut").touch()
+while first:
+    stopping.leave_if_asked()
+    time.sleep(0.1)
+finish()
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    pytest.importorskip("submitit")
+    if missing := slurm_cluster.missing():
+        pytest.skip(f"{', '.join(missing)} not installed: `make parts` does that")
+    patch = pytest.MonkeyPatch()
+    with slurm_cluster.cluster(tmp_path_factory.mktemp("slurm")) as found:
+        for name, value in found.items():
+            patch.setenv(name, value)
+        yield
+    patch.undo()
+
+
+def make(slots: Sequence[Slot], command: Sequence[str], **options: int) -> Executor:
+    made: Executor = plugins.executor("slurm")(slots, command, {"time": MINUTES, **options})
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[[str], RunFolder]:
+    def made(act: str) -> RunFolder:
+        found = RunFolder(tmp_path / "0")
+        found.path.mkdir()
+        (found.path / BESIDE).write_text(str(tmp_path))
+        (found.path / "act.py").write_text(act)
+        return found
+
+    return made
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_slurm_conforms(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Slurm looks at its queue once a second, and ends what does not stop after five.
+    monkeypatch.setattr(trial, "SECONDS", 60)
+    check(make)  # asserts
+
+
+def test_a_run_goes_on_in_slurm_when_its_command_dies_and_the_same_command_follows_it(
+    folder: Callable[[str], RunFolder],
+) -> None:
+    run = folder("reach('begun'); wait('go'); finish()")
+    command = [sys.executable, "-c", FOLLOWS, os.fspath(run.path)]
+    first = subprocess.Popen(command)
+    until((run.path.parent / "begun").exists)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    time.sleep(5)
+    (run.path.parent / "go").touch()
+    told, _ = second.communicate(timeout=60)
+    assert told == "['finished']\n"
+    assert len(attempts(run)) == 1
+
+
+def test_a_run_that_the_time_limit_cuts_stops_by_itself_and_goes_on_in_a_new_job(
+    folder: Callable[[str], RunFolder],
+) -> None:
+    run = folder(CUT)
+    with make([SLOT], COMMAND, time=1, signal_delay_s=30) as executor:
+        executor.submit(Job((run,)))
+        assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
+    assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
+
+
+def test_a_job_that_is_ended_from_outside_leaves_its_reason(
+    folder: Callable[[str], RunFolder],
+) -> None:
+    run = folder("reach('begun'); wait('never')")
+    with make([SLOT], COMMAND) as executor:
+        executor.submit(Job((run,)))
+        until((run.path.parent / "begun").exists)
+        job = run.cluster_job()
+        assert job
+        subprocess.run(["scancel", "--signal=KILL", "--full", job.name], check=True)
+        assert [outcome.status for outcome in executor.outcomes()] == ["failed"]
+    failure = run.failure()
+    assert failure
+    assert failure.kind == "vanished"
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
