@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from benchmarks.chaos import kills
+from benchmarks.chaos import damages, kills
+from benchmarks.chaos.damages import Places
 from benchmarks.chaos.grid import SMALL, Grid, slots
 from benchmarks.chaos.rounds import Kept, Part, go_on, table
 from harness.errors import unknown
 from harness.scheduling.executors.contract import Executor
 
-LIMIT = 3300
+LIMIT = 100
 """Seconds after which no round begins, so that a call takes an hour at most."""
 
 MOST = 60
@@ -22,7 +23,9 @@ MOST = 60
 def parts(folder: Path, executor: Executor) -> dict[str, Part]:
     """Describe all sorts of chaos; what runs undisturbed is kept in `folder`."""
     small = Grid(SMALL, folder / "undisturbed")
+    killed = Places(small, folder / "killed")
     return {
+        "damages": Part("damages", 200, damages.of_files(killed, executor, 10)),
         "commands": Part("kills", 100, kills.of_commands(small, MOST)),
         "runs": Part("kills", 900, kills.of_runs(small, executor, MOST)),
     }

@@ -93,19 +93,21 @@ class Grid:
         return [*found, *self.of_store(place)]
 
     def of_run(self, place: Path, run_id: str) -> Iterator[str]:
-        """Say what is not as it should be of a run by its folder."""
+        """Say what is not as it should be of a run by its folder: other numbers, or two ends."""
+        yield from self.differences(place, run_id)
         folder = self.at(place, run_id)
-        try:
-            come = came_to(folder)
-        except (ResultsError, OSError) as error:
-            yield str(error)
-            return
-        expected = self.expected[run_id]
-        yield from (f"another {what}" for what in expected if come[what] != expected[what])
         ended = [one.status for one in attempts.attempts(folder)].count("finished")
         events = [one.phase for one in read_new(folder.events, 0)[0]].count("finished")
         if max(ended, events) > 1:
             yield f"finished {max(ended, events)} times"
+
+    def differences(self, place: Path, run_id: str) -> list[str]:
+        """Say in what a run came to something else than undisturbed."""
+        try:
+            come, expected = came_to(self.at(place, run_id)), self.expected[run_id]
+        except (ResultsError, OSError) as error:
+            return [str(error)]
+        return [f"another {what}" for what in expected if come[what] != expected[what]]
 
     def of_store(self, place: Path) -> Iterator[str]:
         """Say what is not as it should be of the store: each run finished once, with its scores."""
