@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from benchmarks.chaos import damages, kills
+from benchmarks.chaos import damages, disks, kills, parents, surroundings, users
 from benchmarks.chaos.damages import Places
 from benchmarks.chaos.grid import SMALL, Grid, slots
 from benchmarks.chaos.rounds import Kept, Part, go_on, table
 from harness.errors import unknown
 from harness.scheduling.executors.contract import Executor
 
-LIMIT = 100
+LIMIT = 3300
 """Seconds after which no round begins, so that a call takes an hour at most."""
+
+LOCKED = 120.0
+"""Seconds for which the store is locked."""
 
 MOST = 60
 """Kills of a round at most."""
@@ -23,8 +26,20 @@ MOST = 60
 def parts(folder: Path, executor: Executor) -> dict[str, Part]:
     """Describe all sorts of chaos; what runs undisturbed is kept in `folder`."""
     small = Grid(SMALL, folder / "undisturbed")
+    cells = Grid(parents.cells(200), folder / "undisturbed-cells")
     killed = Places(small, folder / "killed")
     return {
+        "clock": Part("clocks set back", 5, surroundings.clock(small)),
+        "locked-store": Part("locks", 4, surroundings.locked_store(small, LOCKED)),
+        "read-only-store": Part(
+            "read-only stores",
+            4,
+            users.read_only_store(small),
+            users.cannot() if users.ROOT else "",
+        ),
+        "users": Part("grids of two users", 6, users.two_users(small), users.cannot()),
+        "full-disk": Part("full disks", 20, disks.full(small), disks.cannot()),
+        "parents": Part("cells", 200, parents.of_a_grid(cells)),
         "damages": Part("damages", 200, damages.of_files(killed, executor, 10)),
         "commands": Part("kills", 100, kills.of_commands(small, MOST)),
         "runs": Part("kills", 900, kills.of_runs(small, executor, MOST)),
@@ -39,7 +54,8 @@ def main(words: Sequence[str]) -> int:
     """
     folder, *names = words or ["chaos"]
     kept = Kept(Path(folder).resolve())
-    shutil.rmtree(kept.folder / "undisturbed", ignore_errors=True)
+    for made in ("undisturbed", "undisturbed-cells", "killed"):
+        shutil.rmtree(kept.folder / made, ignore_errors=True)  # by the program as it was
     with slots() as executor, (kept.folder / "progress.txt").open("a") as progress:
         known = parts(kept.folder, executor)
         if faults := [unknown("part", name, list(known)) for name in names if name not in known]:

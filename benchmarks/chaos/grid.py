@@ -82,10 +82,10 @@ class Grid:
         store = Store(place / STORE)
         return schedule.run(self.planned, store, place / RUNS, executor, ENDLESSLY)
 
-    @property
-    def words(self) -> list[str]:
-        """What the program is given to run it in the folder in which it is started."""
-        return [*self.request.command[1:], "--slots", "2", "--store", STORE, "--runs", RUNS]
+    def words(self, folder: str = ".") -> list[str]:
+        """Give what the program is given to run it, with store and run folders in a folder."""
+        places = ["--store", f"{folder}/{STORE}", "--runs", f"{folder}/{RUNS}"]
+        return [*self.request.command[1:], "--slots", "2", *places]
 
     def lost(self, place: Path) -> list[str]:
         """Say what is not as it should be in `place`, where all runs should have finished."""
@@ -111,7 +111,12 @@ class Grid:
 
     def of_store(self, place: Path) -> Iterator[str]:
         """Say what is not as it should be of the store: each run finished once, with its scores."""
-        finished = [run for run in Reader(place / STORE).runs() if run.status == "finished"]
+        try:
+            runs = Reader(place / STORE).runs()
+        except ResultsError as error:
+            yield str(error)
+            return
+        finished = [run for run in runs if run.status == "finished"]
         if (times := Counter(run.run_id for run in finished)) != dict.fromkeys(self.ids, 1):
             yield f"finished in the store: {dict(times)}"
         for run in finished:

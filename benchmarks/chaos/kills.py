@@ -140,7 +140,7 @@ def of_commands(grid: Grid, most: int) -> Callable[[Random, Path], Round]:
     def play(random: Random, place: Path) -> Round:
         done, below = Round(), list[int]()
         while True:
-            running = command.start(place, grid.words)
+            running = command.start(place, grid.words())
             killed = done.counts["kills"] < most and _kill(random, grid, place, running.pid, done)
             below += killed or []
             ended = running.wait()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from benchmarks.gpu.process import ROOT
 
@@ -53,7 +54,7 @@ class Kept:
         lines = self._path.read_text().splitlines() if self._path.exists() else []
         self.rounds = [json.loads(line) for line in lines]
 
-    def of(self, part: str) -> list[dict[str, object]]:
+    def of(self, part: str) -> list[dict[str, Any]]:
         """List the rounds of a part."""
         return [one for one in self.rounds if one["part"] == part]
 
@@ -120,8 +121,8 @@ def table(kept: Kept, parts: Mapping[str, Part]) -> Sequence[str]:
     lines = ["| what | done | of | minutes | lost |", "| :--- | ---: | ---: | ---: | ---: |"]
     for name, part in parts.items():
         rounds, counts = kept.of(name), kept.counts(name)
-        minutes = sum(int(str(one["seconds"])) for one in rounds) / 60
-        lost = sum(len(list(one["lost"])) for one in rounds)  # type: ignore[call-overload]
+        minutes = sum(one["seconds"] for one in rounds) / 60
+        lost = sum(map(len, (one["lost"] for one in rounds)))
         done = part.missing or counts[part.unit]
         lines.append(f"| `{name}`: {part.unit} | {done} | {part.target} | {minutes:.0f} | {lost} |")
         lines += [
