@@ -2,6 +2,7 @@
 # make demo   six methods with three seeds of math, 12 minutes on two busy cores, then the leaderboard over them
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
 # make gpu    what only a machine with a GPU can tell, into benchmarks/gpu.md (PART=tiny: one part)
+# make chaos  what a grid survives, an hour at a time; figures add up in ./chaos
 # make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium slurmctld slurmd slurm-client munge
 
-.PHONY: run demo test parts lint bench gpu clean
+.PHONY: run demo test parts lint bench gpu chaos clean
 
 run: .venv/installed
 	$(BIN)/harness run --methods dypam,lora --tasks math
@@ -46,8 +47,11 @@ bench: .venv/installed
 gpu: .venv/installed
 	$(BIN)/python -m benchmarks gpu $(PART)
 
+chaos: .venv/installed
+	env -u HARNESS_DATA $(BIN)/python -m benchmarks chaos chaos
+
 clean:
-	rm -rf .venv runs harness.db demo benchmarks/gpu/results
+	rm -rf .venv runs harness.db demo chaos benchmarks/gpu/results
 
 # A changed lock makes a new environment, so that nothing of the old one stays behind.
 .venv/installed: pyproject.toml constraints.txt

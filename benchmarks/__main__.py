@@ -5,6 +5,7 @@ Figures that compare are ratios within this one run, since seconds differ betwee
 `python -m benchmarks gpu` is another set, for a machine with a GPU: `make gpu`.
 `python -m benchmarks validity` measures no speed: how often tests are wrong, and intervals right.
 `python -m benchmarks packed-scores FOLDER` neither: whether packed training moves scores.
+`python -m benchmarks chaos FOLDER` neither: what a grid survives, `make chaos`.
 """
 
 import sys
@@ -31,6 +32,7 @@ from benchmarks import (
     steps,
     store,
 )
+from benchmarks.chaos import campaign
 from benchmarks.gpu import command
 from benchmarks.validity import page
 
@@ -58,6 +60,8 @@ PARTS = {
 
 if sys.argv[1:2] == ["gpu"]:
     sys.exit(command.main(sys.argv[2:]))
+if sys.argv[1:2] == ["chaos"]:
+    sys.exit(campaign.main(sys.argv[2:]))
 if sys.argv[1:2] == ["packed-scores"]:
     sys.exit(packed_scores.report(*sys.argv[2:]))
 if sys.argv[1:] == ["validity"]:

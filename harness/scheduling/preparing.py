@@ -1,9 +1,11 @@
 """The folder of a run before it starts: its first files, and how large its micro-batch is."""
 
+from contextlib import suppress
+
 from harness import plugins
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import micro_batch
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 
 
 def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
@@ -22,9 +24,10 @@ def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
 
 def _as_before(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
     """Take over how often an earlier attempt had to halve the micro-batch."""
-    if not (folder.path / "places.json").is_file():
-        return planned
-    before = int(folder.places().get("memory", {}).get("halvings", 0))
+    before = 0
+    if (folder.path / "places.json").is_file():
+        with suppress(RunFolderError):  # it is damaged, and written again
+            before = int(folder.places().get("memory", {}).get("halvings", 0))
     return with_halvings(planned, max(before, planned.memory.halvings))
 
 

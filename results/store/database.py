@@ -1,7 +1,7 @@
 """From a path or a URL to a database whose errors are clear messages."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,9 @@ def to_write(place: str | Path) -> Database:
     if _is_sqlite(url):
         # Taking the lock at once, writers wait for each other instead of failing half-way.
         file, engine = sqlite.file(url), sqlite.engine(url, begin="BEGIN IMMEDIATE")
+        if not file.exists():
+            with suppress(OSError):  # SQLite, which comes next, has the message
+                file.touch()  # by the user's umask; SQLite would let no group write
         return Database(sqlite.name(url), engine, file.parent)
     if url.get_backend_name() == postgresql.BACKEND:
         return Database(_name(url), postgresql.engine_to_write(url))

@@ -151,7 +151,8 @@ _EXPLANATIONS = {
     ),
     "SQLITE_READONLY": (
         "The store {name} is read-only, so nothing can be added to it.\n"
-        "  Please make the file and its folder writable, or " + ANOTHER
+        "  Please make the file, {name}-wal and {name}-shm if they are there, and the folder "
+        "writable, or " + ANOTHER
     ),
     "SQLITE_FULL": (
         "There is no space left for the store {name}. What it held before is unharmed, and the "

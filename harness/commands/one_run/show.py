@@ -35,11 +35,11 @@ def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
 
 
 def _checked(run: Run, folder: RunFolder) -> Run:
-    """Mark a run whose files are no longer those that it wrote, the weights among them."""
+    """Mark a run, first of all, whose files are not those that it wrote, the weights among them."""
     if run.status != "finished" or not folder.finished:
         return run
     before = tuple(mark for mark in run.marks if EDITED not in mark)
-    return replace(run, marks=(*before, *edits(folder, adapter=True)))
+    return replace(run, marks=(*edits(folder, adapter=True), *before))
 
 
 def _told(folder: RunFolder) -> dict[str, str]:

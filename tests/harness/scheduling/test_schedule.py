@@ -55,6 +55,18 @@ def test_the_first_run_is_submitted_before_the_folder_of_the_next_is_made(
     assert made == [1, 2, 3]
 
 
+@pytest.mark.parametrize("name", ["run.json", "places.json"])
+def test_first_files_that_are_damaged_are_written_again_and_stop_no_grid(
+    three: list[PlannedRun], store: Store, tmp_path: Path, name: str
+) -> None:
+    folder = RunFolder(tmp_path / ids(three)[0])
+    folder.create(*three[0].kept)
+    whole = (folder.path / name).read_bytes()
+    (folder.path / name).write_bytes(whole[: len(whole) // 2])
+    assert run(three, store, tmp_path, InTurn(finish)) == Summary(finished=3)
+    assert (folder.path / name).read_bytes() == whole
+
+
 def test_a_folder_of_a_newer_version_is_refused_before_any_run(
     three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:

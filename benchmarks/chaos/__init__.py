@@ -1,0 +1,1 @@
+"""What a grid survives: `python -m benchmarks chaos FOLDER`, or `make chaos`."""
