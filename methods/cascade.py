@@ -434,7 +434,7 @@ method = Method(
     unpacked="its balance loss is over all tokens of a batch, padding included",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
-    undivided="its layers read parts of parameters outside the modules that hold them",
+    undivided="its backward pass fails there",
     variants={
         "no-dct": {"dct": False},
         "no-wavelet": {"wavelet": False},

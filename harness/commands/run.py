@@ -1,6 +1,7 @@
 """`harness run`: run what is asked for and print the table."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
 from results.analysis.testing.evidence import Lookup
 from results.analysis.testing.tests import Testing
+from results.errors import ResultsError
 from results.record import Run
 from results.reports import formats
 from results.runfolder.folder import RunFolder
@@ -157,9 +159,11 @@ def _draft(request: Request, opened: Opened) -> Draft:
 def _ended(planned: Sequence[PlannedRun], store_place: str, root: Path) -> set[str]:
     """List the runs that are not run again, since they are stored or whole in their folder."""
     stored = set[str]()
-    if "://" in store_place or Path(store_place).exists():
-        store = Reader(store_place)
-        stored = store.finished_ids() | store.diverged_ids()
+    # An empty database of a server holds nothing yet; what else is wrong, opening the store tells.
+    with suppress(ResultsError):
+        if "://" in store_place or Path(store_place).exists():
+            store = Reader(store_place)
+            stored = store.finished_ids() | store.diverged_ids()
     ids = {run.spec.run_id for run in planned}
     return {one for one in ids if one in stored or RunFolder(root / one).ended}
 

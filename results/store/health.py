@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from results.errors import ResultsError, stands_in
-from results.store import database, migrate, schema, sqlite, version
+from results.store import database, schema, sqlite, version
 from results.store.reader import Reader
 
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT", "SQLITE_NOTADB")
@@ -74,6 +74,8 @@ def _gone(connection: Connection, name: str) -> str | None:
                 f"{name} is the database of another program.\n  Please {sqlite.ANOTHER}"
             )
         return f"has lost the table {version.VERSION_TABLE}"
+    from results.store import migrate  # noqa: PLC0415 (Alembic is slow, reading needs none)
+
     migrate.upgrade(connection, name)
     after = _columns(connection)
     for table in schema.metadata.sorted_tables:

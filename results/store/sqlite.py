@@ -98,14 +98,6 @@ def engine(url: URL, begin: Literal["BEGIN", "BEGIN IMMEDIATE"]) -> Engine:
     return made
 
 
-def companions(path: Path) -> tuple[Path, Path]:
-    """Name the files that belong to a store while it is open, or after a crash.
-
-    Whoever moves, swaps or removes a store does the same with these.
-    """
-    return _wal(path), path.with_name(f"{path.name}-shm")
-
-
 def _wal(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 

@@ -71,7 +71,7 @@ def test_a_named_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         load_own(tmp_path / "mine.json", GROUP)
     with pytest.raises(DataError, match=r"there is no such file\.$"):
         load_own(tmp_path / "nowhere" / "mine.json", GROUP)
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+    with pytest.raises(DataError, match="not a file"):
         load_own(tmp_path, GROUP)
 
 

@@ -76,7 +76,7 @@ def answers(folder: RunFolder) -> None:
     spec = folder.path / "spec.json"
     known = json.loads(spec.read_text())
     spec.write_text(json.dumps({**known, "tests": {BENCHMARK: {"rows": len(texts)}}}))
-    folder.log.write_text(f"{EVERY}\n{MEGABYTE}\n")
+    folder.log.write_text(f"{MEGABYTE}\n{EVERY}\n")
 
 
 def hostile_runs(

@@ -60,7 +60,7 @@ def test_a_run_that_ends_is_there_at_the_next_look_while_another_is_being_writte
     store.add(make("vera", 1, minute=1))
     with sa.create_engine(f"sqlite:///{place}").connect() as writing:
         writing.execute(sa.text("BEGIN IMMEDIATE"))
-        writing.execute(sa.text("UPDATE runs SET reason = 'not yet' WHERE 1"))
+        writing.execute(sa.text("UPDATE runs SET method = 'not yet' WHERE 1"))
         page.reload()
         expect(page.get_by_role("rowheader", name="vera")).to_be_visible()
         assert "not yet" not in page.inner_text("main")
