@@ -32,7 +32,7 @@ parts: .venv/installed
 		[ "$$(id -u)" = 0 ] || { echo "Please install $(PARTS)."; exit 1; }; \
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi
-	$(INSTALL) ".[dev,quantize,ray,slurm]"
+	$(INSTALL) ".[dev,quantize,ray,slurm,track]"
 	$(BIN)/pytest -m parts
 
 lint: .venv/installed

@@ -22,7 +22,7 @@ from tasks.data.sets import DataSet
 TRACKERS: Mapping[Track, Sequence[str]] = {
     "tensorboard": ("tensorboard", "tensorboardX"),
     "wandb": ("wandb",),
-    "mlflow": ("mlflow", "mlflow-skinny"),
+    "mlflow": ("mlflow-skinny", "mlflow"),
 }
 """The packages that trackers need, one of several."""
 

@@ -4,6 +4,7 @@ They are those of Accelerate, at work in a thread of their own: one that fails o
 run a line in its log.
 """
 
+import math
 import os
 import re
 import threading
@@ -19,6 +20,7 @@ from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from harness.spec.planned import PlannedRun
 from results.record import Score
 from results.runfolder.folder import RunFolder
+from results.runfolder.locks import lock
 from results.runfolder.values import Event
 from results.texts import one_line
 
@@ -118,7 +120,8 @@ def _started(planned: PlannedRun, folder: RunFolder) -> Any:
     }
     assert planned.track
     tracker = LOGGER_TYPE_TO_CLASS[planned.track](**arguments[planned.track])
-    tracker.start()
+    with lock(folder.path.parent, math.inf):  # MLflow fails where two runs make its tables at once
+        tracker.start()
     named = {"run_id", "group", "method", "backbone", "seed", "fold", "protocol"}
     tracker.store_init_configuration(head.model_dump(include=named, exclude_none=True))
     return tracker
