@@ -1,5 +1,6 @@
 """What a run must not do: tell a secret of the environment, or load a pickle."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -106,3 +107,19 @@ def test_the_password_of_a_database_is_not_printed(command: list[str], tmp_path:
     assert done.returncode == 2, done.stdout + done.stderr
     assert PASSWORD not in done.stdout + done.stderr
     assert not any(PASSWORD.encode() in content for content in contents(tmp_path).values())
+
+
+PICKLES = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+LOADS = {("torch", "load"), ("np", "load"), ("numpy", "load"), ("pd", "read_pickle")}
+
+
+@pytest.mark.parametrize("package", ["harness", "methods", "tasks", "results"])
+def test_no_module_names_what_loads_pickles(package: str) -> None:
+    for path in Path(__file__).parents[2].glob(f"{package}/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert not {alias.name for alias in node.names} & PICKLES, path
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module not in PICKLES, path
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert (node.value.id, node.attr) not in LOADS, f"{path}:{node.lineno}"

@@ -1,9 +1,11 @@
 """Runs until they end: what is tried again, what others have, and a store that is away."""
 
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from results.errors import ResultsError
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import FailureKind
-from results.store import Store
+from results.store import Reader, Store, sqlite
 from tests.harness.scheduling.in_turn import InTurn, Work, finish
 
 Plan = Callable[..., PlannedRun]
@@ -226,6 +228,34 @@ def test_a_store_that_is_away_costs_no_run(
     assert store.finished_ids() == {one.spec.run_id for one in three}
     said = capsys.readouterr().err
     assert "1 outcome waits in the run folders for the store" in said
+    assert "The store has taken what waited." in said
+
+
+def test_a_store_that_is_busy_for_longer_than_writers_wait_costs_no_run(
+    planned: Plan,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sqlite, "WRITERS_WAIT", 0.05)  # seconds, for 300
+    three = [planned(limit=limit) for limit in (1, 2, 3)]
+    store = Store(str(tmp_path / "harness.db"))
+    other = sqlite3.connect(tmp_path / "harness.db", isolation_level=None)
+
+    def work(folder: RunFolder) -> int:
+        if folder.path.name == three[0].spec.run_id:
+            other.execute("BEGIN IMMEDIATE")
+        elif folder.path.name == three[2].spec.run_id:
+            assert Reader(tmp_path / "harness.db").finished_ids() == set()
+            other.execute("ROLLBACK")
+        return finish(folder)
+
+    with closing(other):
+        assert run(three, store, tmp_path, InTurn(work)) == Summary(finished=3)
+    assert store.finished_ids() == {one.spec.run_id for one in three}
+    said = capsys.readouterr().err
+    assert "for the store: The store" in said
+    assert "has been kept busy by another process" in said
     assert "The store has taken what waited." in said
 
 

@@ -1,6 +1,8 @@
-"""`harness items`: a run folder written by hand, read without model, data or store."""
+"""`harness items` and `harness diff`: run folders written by hand, without model and data."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,10 @@ import pytest
 
 from harness.commands.one_run.items import items, read
 from harness.errors import UserError
+from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
+from results.record import Score
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Divergence, Generation, Verdict
 
@@ -35,10 +39,12 @@ DIVERGED = Divergence(
 def make(tmp_path: Path, planned: Callable[..., PlannedRun]) -> Make:
     """Write a run of three items; `found` is what the deciding extractor found in each."""
 
-    def write(name: str, found: tuple[str, ...], sha256: str = "ab" * 32) -> RunFolder:
+    def write(
+        name: str, found: tuple[str, ...], sha256: str = "ab" * 32, **changes: Any
+    ) -> RunFolder:
         data = Data(title="GSM8K", kind="sample", sha256=sha256, verified=True, rows=3)
         folder = RunFolder(tmp_path / name)
-        folder.create(*planned(tests={"gsm8k": data, "aqua": data}).kept)
+        folder.create(*planned(tests={"gsm8k": data, "aqua": data}, **changes).kept)
         rows = list(enumerate(zip(GOLD, found, strict=True)))
         folder.write_generations(
             "gsm8k",
@@ -140,3 +146,57 @@ def test_a_folder_of_format_1_shows_what_it_has_and_says_what_it_lacks(
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one["prompt"] for one in found] == ["", "", ""]
     assert all(one["answer"] and one["correct"] for one in found)
+
+
+@pytest.fixture
+def two(make: Make, harness: Command, tmp_path: Path) -> tuple[RunFolder, RunFolder]:
+    """Make two runs that finished and are stored; each answers one item alone right."""
+    found = (
+        make("runs/first", ("7", "8", "1"), limit=3),
+        make("runs/second", ("7", "1", "9"), limit=4),
+    )
+    for folder, right in zip(found, (2 / 3, 2 / 3), strict=True):
+        score = Score("gsm8k", "accuracy", "llm-adapters", True, right, 3)
+        folder.write_result(RESULT.model_copy(update={"scores": (score,)}))
+    assert harness(tmp_path, "reindex").returncode == 0
+    return found
+
+
+def as_folder(folder: RunFolder) -> str:
+    return str(folder.path)
+
+
+def as_id(folder: RunFolder) -> str:
+    return folder.head().run_id
+
+
+@pytest.mark.parametrize("name", [as_folder, as_id])
+def test_diff_shows_the_items_that_flipped_with_both_answers(
+    name: Callable[[RunFolder], str],
+    two: tuple[RunFolder, RunFolder],
+    harness: Command,
+    tmp_path: Path,
+) -> None:
+    done = harness(tmp_path, "diff", *map(name, two))
+    assert done.returncode == 0, done.stderr
+    sections = dict(part.split("\n\n", 1) for part in done.stdout.split("## ")[1:])
+    assert sections["Spec"].split() == ["limit:", "3", "->", "4"]
+    assert re.search(r"gsm8k +\| accuracy +\| 66.67 \| 66.67 \| +\+0.00", sections["Scores"])
+    flipped = sections["Items that only one answers right"]
+    assert re.search(r"gsm8k +\| +3 \| +1 \| +1 ", flipped)
+    assert "gsm8k 1 (row 2): right; against: wrong" in done.stdout
+    assert "gsm8k 2 (row 3): wrong; against: right" in done.stdout
+    assert "gsm8k 0" not in done.stdout
+    for answer in ("So 8.", "So 1.", "So 9."):
+        assert answer in done.stdout
+
+
+def test_diff_counts_the_items_that_flipped_where_the_folders_are_gone(
+    two: tuple[RunFolder, RunFolder], harness: Command, tmp_path: Path
+) -> None:
+    names = [as_id(folder) for folder in two]
+    shutil.rmtree(tmp_path / "runs")
+    done = harness(tmp_path, "diff", *names, "--json")
+    found = json.loads(done.stdout)
+    assert found["flips"] == [{"benchmark": "gsm8k", "n": 3, "first": 1, "second": 1}]
+    assert found["items"] == []

@@ -112,6 +112,32 @@ def test_retry_wants_runs_or_all_of_them(
     assert "--failed" in done.stderr
 
 
+EXECUTOR = """
+from functools import partial
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.local import LocalExecutor
+
+executor = partial(LocalExecutor, command=COMMAND)
+"""
+
+
+def test_a_run_that_is_retried_and_fails_in_the_same_way_has_two_attempts_and_fails(
+    folder: RunFolder, harness: Command, tmp_path: Path, install: Callable[..., Path]
+) -> None:
+    install("[harness.executors]\nstand_in = extra.stand_in:executor\n", stand_in=EXECUTOR)
+    (folder.path / "act.py").write_text("raise ValueError('no such layer')")
+    (folder.path / "beside").write_text(str(tmp_path))
+    ends = []
+    for words in (["--failed"], [folder.path.name], ["--failed"]):
+        done = harness(tmp_path, "retry", *words, "--executor", "stand_in")
+        ends.append((done.returncode, len(attempts.attempts(folder))))
+    assert ends == [(0, 0), (1, 1), (1, 2)]  # first, nothing has failed yet
+    assert "ValueError: no such layer" in done.stderr
+    shown = harness(tmp_path, "show", str(folder.path), "--all").stdout
+    assert shown.count("failed (exception): ValueError: no such layer") == 2
+    assert Reader(tmp_path / "harness.db").run(folder.path.name).status == "failed"
+
+
 def test_show_lists_every_attempt_with_its_end(
     folder: RunFolder, harness: Command, tmp_path: Path
 ) -> None:
