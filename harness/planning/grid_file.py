@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
+from results.errors import stands_in
 
 SET = "set"
 """The table whose fields are those of `--set`, such as `train.lr`."""
@@ -66,9 +67,11 @@ def load(path: Path) -> tuple[dict[str, Any], str]:
     """Read a file: the values by key, and its text.
 
     Raises:
-        UserError: There is no such file, or it is no TOML.
+        UserError: There is no such file, something else is in its place, or it is no TOML.
     """
     try:
+        if found := stands_in(path):
+            raise UserError(f"{path}: {found}, not a file.")
         text = path.read_text("utf-8")
         return flat(tomllib.loads(text)), text
     except (OSError, UnicodeDecodeError) as error:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from results.runfolder.files import present
+
 LISTED = Path("/proc/locks")
 
 
@@ -28,7 +30,9 @@ def lock(folder: Path, patience: float = 0.0) -> Iterator[None]:
 
     Raises:
         AlreadyRunningError: Another process has it.
+        RunFolderError: Something else is in the place of the file.
     """
+    present(folder / "lock")  # to open a FIFO would never return
     end = time.monotonic() + patience
     with (folder / "lock").open("w") as file:
         while not _taken(file):

@@ -102,6 +102,14 @@ def test_in_the_place_of_a_file_that_is_named(
 
 
 @pytest.mark.parametrize("what", KINDS)
+def test_in_the_place_of_a_grid_file(
+    what: str, harness: Command, tmp_path: Path, hostile: Any
+) -> None:
+    hostile(what, tmp_path / "grid.toml")
+    assert f"grid.toml: a {what}, not a file." in refused(harness, tmp_path, "run", "grid.toml")
+
+
+@pytest.mark.parametrize("what", KINDS)
 @pytest.mark.parametrize("part", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_in_the_place_of_a_file_of_a_backbone(
     what: str, part: str, harness: Command, tmp_path: Path, hostile: Any

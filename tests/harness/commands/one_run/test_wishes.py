@@ -121,21 +121,40 @@ executor = partial(LocalExecutor, command=COMMAND)
 """
 
 
-def test_a_run_that_is_retried_and_fails_in_the_same_way_has_two_attempts_and_fails(
-    folder: RunFolder, harness: Command, tmp_path: Path, install: Callable[..., Path]
-) -> None:
+@pytest.fixture
+def stand_in(folder: RunFolder, tmp_path: Path, install: Callable[..., Path]) -> list[str]:
+    """Give the words that run a folder in the stand-in of the worker, whose act fails."""
     install("[harness.executors]\nstand_in = extra.stand_in:executor\n", stand_in=EXECUTOR)
     (folder.path / "act.py").write_text("raise ValueError('no such layer')")
     (folder.path / "beside").write_text(str(tmp_path))
+    return ["--executor", "stand_in"]
+
+
+def test_a_run_that_is_retried_and_fails_in_the_same_way_has_two_attempts_and_fails(
+    folder: RunFolder, stand_in: list[str], harness: Command, tmp_path: Path
+) -> None:
     ends = []
     for words in (["--failed"], [folder.path.name], ["--failed"]):
-        done = harness(tmp_path, "retry", *words, "--executor", "stand_in")
+        done = harness(tmp_path, "retry", *words, *stand_in)
         ends.append((done.returncode, len(attempts.attempts(folder))))
     assert ends == [(0, 0), (1, 1), (1, 2)]  # first, nothing has failed yet
     assert "ValueError: no such layer" in done.stderr
     shown = harness(tmp_path, "show", str(folder.path), "--all").stdout
     assert shown.count("failed (exception): ValueError: no such layer") == 2
     assert Reader(tmp_path / "harness.db").run(folder.path.name).status == "failed"
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize(
+    "command", [["rescore"], ["forget", "runs/{}", "--reason", "the wrong data"]]
+)
+def test_a_fifo_in_the_place_of_a_lock_is_named_at_once(
+    command: list[str], finished: RunFolder, harness: Command, tmp_path: Path, hostile: Any
+) -> None:
+    hostile("FIFO", finished.path / "lock")
+    done = harness(tmp_path, *(word.format(finished.path.name) for word in command))
+    assert done.returncode in (1, 2)
+    assert "lock is a FIFO, not a file." in done.stdout + done.stderr
 
 
 def test_show_lists_every_attempt_with_its_end(
