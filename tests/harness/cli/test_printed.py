@@ -67,6 +67,16 @@ PRINTING = (
     ["methods", "{first}"],
     ["audit", "{first}"],
     ["logs", "{folder}"],
+    ["status", "--runs", "."],
+    ["note", "{run}", "{first}"],
+    ["tag", "{run}", "{second}"],
+    ["diff", "{run}", "{failed}"],
+    ["history", "--csv"],
+    ["history", "--columns", "{first}"],
+    ["history", "--where", "{first} = {second}"],
+    ["forget", "{failed}", "--reason", "{second}"],
+    ["retry", "{first}"],
+    ["run", "{first}.toml"],
 )
 
 texts = st.text(

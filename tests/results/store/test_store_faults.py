@@ -1,5 +1,6 @@
 """Every way a store can be refused, and that nothing is lost by it."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,14 @@ def test_a_file_that_is_no_database_is_refused_unharmed(opened: type[Reader], pa
     with pytest.raises(ResultsError, match="is not a database"):
         opened(path)
     assert path.read_text() == "not a database " * 100
+
+
+def test_a_store_that_was_cut_short_is_refused_with_advice(path: Path, make: Make) -> None:
+    for seed in range(50):
+        Store(path).add(make(seed=seed))
+    os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(ResultsError, match=r"is damaged\.\n.*`harness reindex`"):
+        Reader(path).runs()
 
 
 @pytest.mark.parametrize("opened", [Reader, Store])
