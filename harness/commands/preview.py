@@ -27,7 +27,7 @@ DONE = ("stored", "diverged", "forgotten", "failed")
 GOES_ON = {"lost": "interrupted", "interrupted": "interrupted", "cancelled": "cancelled"}
 """How a run is called that goes on where it was, by how its last attempt ended."""
 
-KINDS = (*DONE, "running", "interrupted", "cancelled", "failed, to be tried again", "new")
+KINDS = (*DONE, "running", "interrupted", "cancelled", "to be retried", "new")
 
 
 def preview(request: Request, store_place: str, root: Path, executor: str, share: Share) -> str:
@@ -82,7 +82,7 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
             return how
         if how == "failed":
             return _failed(RunFolder(root / run))
-        return GOES_ON.get(how) or ("failed, to be tried again" if run in failed else "new")
+        return GOES_ON.get(how) or ("to be retried" if run in failed else "new")
 
     return {run: state(run) for run in ids}
 
@@ -92,7 +92,7 @@ def _failed(folder: RunFolder) -> str:
         failure = folder.failure()
         if failure and failure.kind == "exception":
             return "failed"
-    return "failed, to be tried again"
+    return "to be retried"
 
 
 def _history(planned: Sequence[PlannedRun], store: Reader) -> History:

@@ -168,7 +168,7 @@ def test_a_dry_run_says_how_far_runs_are_and_what_those_to_do_take(
     listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
     assert listed[4:6] == [
         "4 runs, 2 to do.",
-        "  2 stored, 1 cancelled, 1 failed, to be tried again",
+        "  2 stored, 1 cancelled, 1 to be retried",
     ]
     assert re.fullmatch(
         r"  \d+ s of a slot \(2 as runs like them took; measured on CPU .*\)", listed[6]
