@@ -25,7 +25,8 @@ def record(store_place: str, run: str) -> Run:
     found = record_of(folder)
     if found is None:
         raise UserError(
-            f"{run}: nothing says how this run ended. `harness status` says whether it runs."
+            f"{run}: nothing says how this run ended: it is running, or was stopped.\n"
+            "  `harness status` says which."
         )
     return found
 
