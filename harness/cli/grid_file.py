@@ -70,8 +70,8 @@ GridFile = Annotated[
         is_eager=True,
         callback=take,
         show_default=False,
-        help="A file with these options as keys, such as `seeds = 5`, and --set as a table. "
-        "Options that are typed win over it.",
+        help="A file with these options as keys, those that are required too, such as "
+        "`seeds = 5`, and --set as a table. Options that are typed win over it.",
     ),
 ]
 

@@ -23,7 +23,10 @@ def history(
     backbone: Annotated[str, typer.Option(help="On this.", rich_help_panel=WHICH)] = "",
     seed: Annotated[str, typer.Option(help="With these, such as 7,8.", rich_help_panel=WHICH)] = "",
     status: Annotated[
-        str, typer.Option(help="That ended so: finished, diverged, failed.", rich_help_panel=WHICH)
+        str,
+        typer.Option(
+            help="That ended so: finished, diverged, failed; or forgotten.", rich_help_panel=WHICH
+        ),
     ] = "",
     protocol: Annotated[
         str, typer.Option(help="Whose protocol begins so: paper/2.", rich_help_panel=WHICH)

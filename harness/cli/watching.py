@@ -41,7 +41,7 @@ def logs(
     store: options.StorePlace = "harness.db",
     root: options.RunsRoot = Path("runs"),
 ) -> None:
-    """Show the end of what a run printed."""
+    """Show the end of what a run printed: warnings and errors. Losses are in `harness status`."""
     from harness.commands.one_run import logs as command
 
     give = command.follow if follow else command.logs

@@ -18,6 +18,9 @@ from results.store.query import Part, Query
 
 CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>|~)\s*(.*?)\s*")
 RANGE = re.compile(r"(.+):([^:]*)\.\.([^:]*)")
+FORGOTTEN = "forgotten"
+"""The field of runs that is asked for like a status."""
+
 NEAR = 8
 """Fields that are told with one that is not known."""
 
@@ -125,7 +128,7 @@ def require_known(store: Reader, asked: Asked) -> None:
     }
     faults: list[str] = []
     for field, names in typed.items():
-        known = store.values(field) if any(names) else []
+        known = list(filter(None, store.values(field))) if any(names) else []
         faults += [
             unknown(f"{field} of stored runs", name, known)
             for name in filter(None, names)
@@ -140,14 +143,13 @@ def _is(field: str, known: str, typed: str) -> bool:
 
 
 def _named(asked: Asked) -> Iterator[Condition]:
-    texts: dict[str, tuple[Operator, str]] = {
-        "status": ("=", asked.status),
-        "protocol": ("starts", asked.protocol),
-        "environment": ("starts", asked.environment),
-    }
-    for name, (operator, value) in texts.items():
+    if asked.status == FORGOTTEN:
+        yield Condition(Field(FORGOTTEN, "text"), "!=", "")
+    elif asked.status:
+        yield Condition(Field("status", "text"), "=", asked.status)
+    for name, value in {"protocol": asked.protocol, "environment": asked.environment}.items():
         if value:
-            yield Condition(Field(name, "text"), operator, value)
+            yield Condition(Field(name, "text"), "starts", value)
     for tag in asked.tags:
         yield Condition(Field(TAG, "text"), "=", tag)
     if asked.seeds:

@@ -33,6 +33,8 @@ class Shown:
 EVERYTHING = Asked()
 USUAL = Shown()
 
+NONE = "There is none."
+
 
 def history(store_place: str, asked: Asked = EVERYTHING, shown: Shown = USUAL) -> Report:
     """List stored attempts, the newest first unless they are sorted.
@@ -76,7 +78,7 @@ def _report(store: Reader, runs: list[Run], shown: Shown, notes: list[str]) -> R
     if shown.form == "csv":
         return Report(comma_separated(list(map(analysis.row, entries))), entries, notes=notes)
     text = report.markdown(entries, wide=shown.wide, costs=shown.costs)
-    return Report(text, entries, notes=notes)
+    return Report(text if entries else NONE, entries, notes=notes)
 
 
 def _groups(store: Reader, asked: Asked, wanted: Query, shown: Shown) -> Report:
@@ -111,7 +113,7 @@ def _fields(store: Reader, typed: str) -> list[Any]:
 def _written(rows: list[dict[str, Any]], shown: Shown) -> str:
     if shown.form == "csv":
         return comma_separated(rows)
-    return table(rows, wide=shown.wide) if rows else "There is none."
+    return table(rows, wide=shown.wide) if rows else NONE
 
 
 def _more(some: int, count: int, what: str) -> list[str]:

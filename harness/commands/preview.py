@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness import plugins
@@ -16,11 +17,17 @@ from harness.spec.planned import PlannedRun
 from results.reports.costs import size
 from results.reports.times import duration
 from results.runfolder import locks
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.state import state_of
 from results.store import Reader
 
-DONE = ("stored", "diverged", "forgotten")
-"""What is not run again."""
+DONE = ("stored", "diverged", "forgotten", "failed")
+"""What is not run again; of failed runs, those with an error that would come again."""
+
+GOES_ON = {"lost": "interrupted", "interrupted": "interrupted", "cancelled": "cancelled"}
+"""How a run is called that goes on where it was, by how its last attempt ended."""
+
+KINDS = (*DONE, "running", "interrupted", "cancelled", "to be retried", "new")
 
 
 def preview(request: Request, store_place: str, root: Path, executor: str, share: Share) -> str:
@@ -41,7 +48,7 @@ def preview(request: Request, store_place: str, root: Path, executor: str, share
     cards = [] if len(ended) == len(ids) else visible_cards(share.per_gpu)
     planned = found.fitted(cards, ended)
     history = _history(planned, store) if store else History([])
-    left = [run for run in planned if how[run.spec.run_id] in ("failed", "new")]
+    left = [run for run in planned if how[run.spec.run_id] not in (*DONE, "running")]
     takes = {run.spec.run_id: history.estimate(run) for run in left}
     lines = [_line(run, cards, how[run.spec.run_id], takes.get(run.spec.run_id)) for run in planned]
     kinds = Counter(how[one] for one in ids)
@@ -52,12 +59,10 @@ def preview(request: Request, store_place: str, root: Path, executor: str, share
             f"{counted(len(planned), 'run', 'runs')}, {len(left)} to do.",
             f"  {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS if kinds[kind])}",
             *_summed_up(left, takes),
+            *["  `harness retry RUN` runs what failed again"] * bool(kinds["failed"]),
             *marks,
         ]
     )
-
-
-KINDS = (*DONE, "running", "failed", "new")
 
 
 def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, str]:
@@ -75,9 +80,19 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
             return "stored" if how == "finished" else how
         if how in ("running", "forgotten"):
             return how
-        return "failed" if how == "failed" or run in failed else "new"
+        if how == "failed":
+            return _failed(RunFolder(root / run))
+        return GOES_ON.get(how) or ("to be retried" if run in failed else "new")
 
     return {run: state(run) for run in ids}
+
+
+def _failed(folder: RunFolder) -> str:
+    with suppress(RunFolderError):
+        failure = folder.failure()
+        if failure and failure.kind == "exception":
+            return "failed"
+    return "to be retried"
 
 
 def _history(planned: Sequence[PlannedRun], store: Reader) -> History:

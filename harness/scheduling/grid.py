@@ -18,9 +18,8 @@ from harness.scheduling.held import Held
 from harness.scheduling.keeper import Keeper
 from harness.scheduling.policy import Policy
 from harness.scheduling.preparing import halvable, prepare, with_halvings
-from harness.scheduling.progress import Display
+from harness.scheduling.progress import Display, Ending
 from harness.scheduling.summary import Summary
-from harness.spec.outcome import Status
 from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
 from results.record import Run
@@ -128,9 +127,9 @@ class Grid:
 
     def _begin(self, cell: Cell) -> None:
         self._open[cell.folder.path] = cell
-        self.display.expect(cell.folder, cell.planned.name, partial(self._at_work, cell))
         if cell.held.look() == "free":
             self._submit(cell)
+        self.display.expect(cell.folder, cell.planned.name, partial(self._at_work, cell))
 
     def _submit(self, cell: Cell) -> None:
         """Hand a run to the executor, unless another process has begun it."""
@@ -194,8 +193,10 @@ class Grid:
 
     def _cancelled(self, cell: Cell) -> None:
         self.summary.cancelled += 1
-        self._close(cell, "cancelled", "cancelled")
-        if not wishes.is_cancelled(cell.folder):  # then the user leaves, and no run was meant
+        if wishes.is_cancelled(cell.folder):
+            self._close(cell, "cancelled", "cancelled")
+        else:  # the user leaves, and no run was meant
+            self._close(cell, "interrupted", "interrupted")
             self._stop()
 
     def _failed(self, cell: Cell) -> None:
@@ -240,9 +241,9 @@ class Grid:
             self.summary.finished += 1
         return self._close(cell, f"{_scored(run)}{by}", "finished")
 
-    def _close(self, cell: Cell, note: str, status: Status) -> None:
+    def _close(self, cell: Cell, note: str, how: Ending) -> None:
         del self._open[cell.folder.path]
-        self.display.end(cell.folder, note, status)
+        self.display.end(cell.folder, note, how)
         self._changed.notify_all()
 
 

@@ -7,9 +7,10 @@ import io
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO, cast
+from typing import Literal, TextIO, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -22,6 +23,12 @@ from results.reports.times import clock, duration, time_of_day
 from results.runfolder.folder import RunFolder
 from results.texts import one_line, visible
 
+Ending = Literal[Status, "interrupted"]
+"""How a run leaves the display. `interrupted`: the user left, and it is to go on."""
+
+DONE: tuple[Ending, ...] = ("finished", "diverged", "failed")
+"""What counts as done."""
+
 COLUMNS = ("run", "phase", "clock", "done", "loss", "tokens/s", "left")
 """The last four are the facts of `Watched.describe`."""
 
@@ -32,32 +39,33 @@ class Display:
     def __init__(self, total: int, console: Console) -> None:
         self.total, self.console = total, console
         self.started = time.monotonic()
-        self.ended: dict[Status, int] = {}
+        self.ended: Counter[Ending] = Counter()
         self.seconds: list[float] = []
         self._lock = threading.Lock()
         self._runs: dict[str, tuple[Watched, Callable[[], bool]]] = {}
 
     @property
     def done(self) -> int:
-        """How many runs have ended."""
-        return sum(self.ended.values())
+        """How many runs have come to an end that stays."""
+        return sum(self.ended[how] for how in DONE)
 
     def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
         """Show a run from the moment when `running` says that it is at work."""
         with self._lock:
             self._runs[str(folder.path)] = Watched(folder, one_line(name)), running
 
-    def end(self, folder: RunFolder, note: str, status: Status) -> None:
-        """Count a run that ended, and say how."""
+    def end(self, folder: RunFolder, note: str, how: Ending) -> None:
+        """Count a run that ended, and say how; nothing of one that waited when the user left."""
         with self._lock:
             watched, _ = self._runs.pop(str(folder.path))
-            self.ended[status] = self.ended.get(status, 0) + 1
+            if how == "interrupted" and not watched.started:
+                return
+            self.ended[how] += 1
             if watched.started:  # between two looks, a run may start and end
                 self.seconds.append(time.monotonic() - watched.started)
             self._say_phases(watched)
-            if status == "cancelled" and not watched.started:
-                return
-        self.say(f"[{self.done}/{self.total}] {watched.name}: {note}")
+        number = f"[{self.done}/{self.total}] " if how in DONE else ""
+        self.say(f"{number}{watched.name}: {note}")
 
     def note(self, folder: RunFolder, text: str) -> None:
         """Say something of a run that has not ended."""
@@ -99,9 +107,7 @@ class Display:
 
     def _counted(self) -> str:
         """Say how many runs have ended, and how many of them otherwise than with a result."""
-        others = [
-            f", {count} {status}" for status, count in self.ended.items() if status != "finished"
-        ]
+        others = [f", {count} {how}" for how, count in self.ended.items() if how != "finished"]
         return f"{self.done} of {self.total} runs done{''.join(others)}"
 
     def _left(self, running: list[Watched]) -> str:
@@ -116,7 +122,7 @@ class Display:
             known = [(watched.left, one) for watched, one in zip(running, spent, strict=True)]
             mean = max((left + one for left, one in known if left is not None), default=0.0)
             word = "at least"
-        waiting = self.total - self.done - len(running)
+        waiting = self.total - self.ended.total() - len(running)
         left = (sum(max(0.0, mean - one) for one in spent) + waiting * mean) / max(1, len(running))
         return f", {word} {duration(left)} left" if left else ""
 

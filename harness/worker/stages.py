@@ -151,10 +151,13 @@ class Stages:
         """
         for sentence in damage.mend_kept(self.folder, trains=self.method.trains):
             print(sentence, flush=True)
-        resumed = self.folder.train_record() is not None
-        if not resumed:
+        trained = self.folder.train_record()
+        if trained:
+            spent = {"train": trained.tokens / trained.tokens_per_second}
+            self.journal.go_on({"seconds": spent, "peak_memory": trained.peak_memory})
+        else:
             tokenizer = self.learn()
-        if resumed or (self.method.trains and self.spec.train.partitioned):
+        if trained or (self.method.trains and self.spec.train.partitioned):
             # After ZeRO-3 no process has the whole model.
             self.forget()
             tokenizer = self.load(self.folder.adapter)
@@ -169,7 +172,7 @@ class Stages:
             judged = score(self.folder, self.spec)
         weights = self.folder.adapter / "adapter_model.safetensors"
         return {
-            "resumed": resumed,
+            "resumed": trained is not None,
             "adapter_bytes": weights.stat().st_size if self.method.trains else 0,
             "scores": judged.scores,
             "flags": judged.flags,

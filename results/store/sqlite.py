@@ -138,9 +138,12 @@ def explanation(name: str, error: DBAPIError) -> str | None:
 _EXPLANATIONS = {
     "SQLITE_CORRUPT": (
         "The store {name} is damaged.\n"
-        "  `harness reindex` makes it anew from the run folders, and keeps what is there now."
+        "  `harness reindex` rebuilds it from the run folders, and keeps what is there now."
     ),
-    "SQLITE_NOTADB": ("{name} is not a database, so it cannot be the store.\n  Please " + ANOTHER),
+    "SQLITE_NOTADB": (
+        "{name} is not a database, so it cannot be the store.\n  If it was one, `harness reindex` "
+        "rebuilds it from the run folders. If not, please " + ANOTHER
+    ),
     "SQLITE_CANTOPEN": (
         "The store {name} cannot be opened: it must be a file, not a folder, in a folder that "
         "exists and that you may enter.\n  Please correct that, or " + ANOTHER

@@ -158,13 +158,25 @@ def test_a_dry_run_says_how_far_runs_are_and_what_those_to_do_take(
     ends = {line.split()[0]: line.rpartition("  ")[2] for line in listed[:4]}
     assert ends[failed.path.name] == "(failed)"
     assert ends[held.path.name] == "(running)"
-    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 running, 1 failed"]
+    assert listed[4:7] == [
+        "4 runs, 0 to do.",
+        "  2 stored, 1 failed, 1 running",
+        "  `harness retry RUN` runs what failed again",
+    ]
+    failed.note_failure("The worker was ended by SIGKILL", kind="vanished")
+    wishes.cancel(held)
+    listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
+    assert listed[4:6] == [
+        "4 runs, 2 to do.",
+        "  2 stored, 1 cancelled, 1 to be retried",
+    ]
     assert re.fullmatch(
-        r"  \d+ s of a slot \(1 as runs like them took; measured on CPU .*\)", listed[6]
+        r"  \d+ s of a slot \(2 as runs like them took; measured on CPU .*\)", listed[6]
     )
+    wishes.go_on(held)
     wishes.forget(failed, "the wrong data")
     listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
-    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 forgotten, 1 new"]
+    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 forgotten, 1 interrupted"]
 
 
 @pytest.mark.parametrize("name", ["latex", "html", "markdown", "csv", "json"])
@@ -233,6 +245,9 @@ def test_a_run_that_was_ended_goes_on_with_the_stages_that_are_left(
     result = json.loads((folder / "result.json").read_text())
     assert result["resumed"]
     assert result["scores"] == finished["scores"]
+    spent = finished["seconds"]["train"]
+    assert result["seconds"]["train"] == pytest.approx(spent)
+    assert result["seconds"]["wall"] > spent
 
 
 BREAKS = """'LoRA that breaks where its training begins.'

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.commands.one_run import named
 from harness.errors import UserError
+from harness.printed import say
 from results.runfolder import locks
 from results.runfolder.folder import RunFolder
 from results.runfolder.growing import Growing
@@ -27,8 +28,8 @@ def logs(store_place: str, run: str, root: Path, lines: int) -> Iterator[str]:
         UserError: There is no such run, or it has printed nothing.
     """
     folder = named.below(root, store_place, run)
-    if not folder.log.is_file():
-        raise UserError(f"{folder.head().run_id} has printed nothing.")
+    if _is_silent(folder):
+        raise UserError(_silence(folder))
     growing = Growing(folder.log, lines)
     return chain(growing.new(), growing.rest())
 
@@ -41,7 +42,10 @@ def follow(store_place: str, run: str, root: Path, lines: int) -> Iterator[str]:
     Raises:
         UserError: There is no such run.
     """
-    return followed(named.below(root, store_place, run), lines)
+    folder = named.below(root, store_place, run)
+    if _is_silent(folder):
+        say(f"note: {_silence(folder)}", err=True)
+    return followed(folder, lines)
 
 
 def followed(
@@ -59,6 +63,17 @@ def followed(
         if not over:
             pause(LOOK)
     yield from growing.rest()
+
+
+def _is_silent(folder: RunFolder) -> bool:
+    return not folder.log.is_file() or not folder.log.stat().st_size
+
+
+def _silence(folder: RunFolder) -> str:
+    return (
+        f"{folder.head().run_id} has printed nothing: a log has warnings and errors alone.\n"
+        "  `harness status` says how far runs are, and with which loss."
+    )
 
 
 def _how(attempt: Attempt) -> How:

@@ -24,7 +24,10 @@ def record(store_place: str, run: str) -> Run:
         return _stored(store_place, run)
     found = record_of(folder)
     if found is None:
-        raise UserError(f"{run}: nothing says how this run ended: it is running, or was stopped.")
+        raise UserError(
+            f"{run}: nothing says how this run ended: it is running, or was stopped.\n"
+            "  `harness status` says which."
+        )
     return found
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from harness.commands.one_run import named
 from harness.commands.report import Report
 from harness.errors import UserError
-from results.runfolder import wishes
+from results.runfolder import locks, wishes
 from results.runfolder.folder import AlreadyRunningError
+from results.runfolder.state import state_of
 from results.store import Store
 
 
@@ -22,10 +23,13 @@ def cancel(store_place: str, run: str, root: Path) -> Report:
     if folder.ended:
         raise UserError(f"{run_id} came to its end already; `harness show {run_id}` says how.")
     wishes.cancel(folder)
-    text = (
-        f"{run_id} is asked to stop: it does after the step at work, and keeps what it has.\n"
-        "  The next `harness run` that asks for it goes on with it."
+    at_work = state_of(str(folder.path), locks.held(folder.path.parent)).how == "running"
+    what = (
+        "is asked to stop: it does after the step at work, and keeps what it has"
+        if at_work
+        else "is not at work, and no command that is going on starts it"
     )
+    text = f"{run_id} {what}.\n  The next `harness run` that asks for it goes on with it."
     return Report(text, {"run_id": run_id, "folder": str(folder.path)})
 
 

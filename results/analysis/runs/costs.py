@@ -15,7 +15,7 @@ class Costs:
     """Of one run, or the mean over those of a row; None where no run tells."""
 
     training_seconds: float | None
-    """Unknown of a run whose adapter an earlier attempt had trained."""
+    """Unknown of runs of before whose adapter an earlier attempt had trained."""
     evaluation_seconds: float | None
     tokens_per_second: float | None
     """In training, padding excluded."""

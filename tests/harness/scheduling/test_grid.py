@@ -15,6 +15,7 @@ from harness.scheduling import grid, keeper
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.contract import Outcome
 from harness.scheduling.policy import Policy
+from harness.scheduling.progress import Display, console
 from harness.scheduling.schedule import Summary, run
 from harness.spec.outcome import ELSEWHERE, FAILED
 from harness.spec.planned import PlannedRun
@@ -170,6 +171,22 @@ def test_a_cancelled_run_is_cancelled_alone_and_runs_with_the_next_command(
     executor = InTurn(work)
     assert run(two, store, tmp_path, executor) == Summary(finished=1, cancelled=1)
     assert run(two, store, tmp_path, InTurn(finish)) == Summary(stored=1, finished=1)
+
+
+def test_a_run_that_waits_for_a_slot_is_not_shown_as_at_work(
+    one: PlannedRun, store: Store, tmp_path: Path
+) -> None:
+    shown = list[bool]()
+
+    class Looked(Display):
+        def expect(self, folder: RunFolder, name: str, running: Callable[[], bool]) -> None:
+            shown.append(running())
+            super().expect(folder, name, running)
+
+    display, folder = Looked(1, console()), RunFolder(tmp_path / one.spec.run_id)
+    keeps = keeper.Keeper(store, display.say)
+    grid.Grid(InTurn(finish), keeps, Policy(), Summary(), display).run([(folder, one)])
+    assert shown == [False]
 
 
 def test_who_leaves_waits_for_no_other_process(planned: Plan, store: Store, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from harness.scheduling.progress import Display, console, waiting
+from harness.scheduling.progress import Display, Ending, console, waiting
 from harness.scheduling.watched import Watched
 from results.runfolder.folder import RunFolder
 
@@ -222,6 +222,25 @@ def test_a_run_is_shown_from_the_moment_when_it_is_at_work(
     assert "lora" in screen(display)
     display.end(folder, "", "finished")
     assert "lora" not in screen(display)
+
+
+def test_what_is_interrupted_or_cancelled_is_not_done(
+    folder: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = Display(4, console())
+    endings: list[tuple[Ending, bool]] = [("finished", True), ("interrupted", True)]
+    for how, at_work in [*endings, ("interrupted", False), ("cancelled", False)]:
+        display.expect(folder, f"lora, {at_work}", lambda at_work=at_work: at_work)
+        display.render()
+        display.end(folder, how, how)
+    with display.shown():
+        pass
+    assert re.sub(STAMP, "", capsys.readouterr().err).splitlines() == [
+        "[1/4] lora, True: finished",
+        "lora, True: interrupted",
+        "lora, False: cancelled",
+        "1 of 4 runs done, 1 interrupted, 1 cancelled in 0:00",
+    ]
 
 
 def test_a_run_that_waited_is_timed_from_its_start(

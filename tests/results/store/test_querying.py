@@ -174,6 +174,18 @@ def test_what_cannot_be_asked_is_refused_with_the_nearest(
         history(place, Asked(**asked))
 
 
+def test_forgotten_runs_are_asked_for_like_those_of_a_status(place: str, make: Make) -> None:
+    store = Store(place)
+    for seed in (1, 2):
+        store.add(make(seed=seed))
+    store.forget(make(seed=2).run_id, "the wrong data")
+    assert ids(place, status="forgotten") == [make(seed=2).run_id]
+
+
+def test_where_no_run_is_as_asked_that_is_said(place: str, runs: list[Run]) -> None:
+    assert history(place, Asked(seeds="99")).text == "There is none."
+
+
 def test_tags_and_notes_are_kept_beside_runs_and_replaced_as_a_whole(
     place: str, make: Make
 ) -> None:

@@ -29,7 +29,7 @@ def test_reading_a_missing_store_names_the_command_and_makes_no_file(path: Path)
 @pytest.mark.parametrize("opened", [Reader, Store])
 def test_a_file_that_is_no_database_is_refused_unharmed(opened: type[Reader], path: Path) -> None:
     path.write_text("not a database " * 100)
-    with pytest.raises(ResultsError, match="is not a database"):
+    with pytest.raises(ResultsError, match=r"is not a database.*\n.*`harness reindex` rebuilds"):
         opened(path)
     assert path.read_text() == "not a database " * 100
 

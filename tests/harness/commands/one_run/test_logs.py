@@ -36,7 +36,10 @@ def test_the_last_lines_are_given(folder: RunFolder) -> None:
     assert given(folder, logs, 3) == ["step 98", "step 99", "no end"]
 
 
-def test_a_run_that_has_printed_nothing_says_so(folder: RunFolder) -> None:
+@pytest.mark.parametrize("made", [False, True])
+def test_a_run_that_has_printed_nothing_says_so(folder: RunFolder, *, made: bool) -> None:
+    if made:
+        append(folder, "")
     with pytest.raises(UserError, match=f"{folder.path.name} has printed nothing"):
         given(folder, logs)
 
@@ -45,6 +48,14 @@ def test_what_has_ended_is_followed_to_its_end(folder: RunFolder, result: Result
     append(folder, "step 1\nno end")
     folder.write_result(result)
     assert given(folder, follow) == ["step 1", "no end"]
+
+
+def test_who_follows_a_run_that_has_printed_nothing_is_told_where_losses_are(
+    folder: RunFolder, result: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.write_result(result)
+    assert given(folder, follow) == []
+    assert "`harness status` says how far" in capsys.readouterr().err
 
 
 def test_a_run_is_followed_through_a_failure_and_another_attempt(

@@ -40,6 +40,15 @@ def test_cancel_leaves_the_wish_in_the_folder_of_a_run_that_is_not_stored(
     done = harness(tmp_path, "cancel", folder.path.name[:6])
     assert done.returncode == 0, done.stderr
     assert wishes.is_cancelled(folder)
+    assert "is not at work, and no command" in done.stdout
+
+
+def test_cancel_says_of_a_run_at_work_that_it_finishes_its_step(
+    folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    with folder.locked():
+        done = harness(tmp_path, "cancel", folder.path.name)
+    assert "it does after the step at work" in done.stdout
 
 
 def test_cancel_refuses_a_run_that_ended(

@@ -25,7 +25,7 @@ def test_a_row_costs_the_mean_over_its_seeds(make: Make) -> None:
     assert costs(runs) == Costs(7.0, 3.0, 1234.5, 4096.0, 20.0)
 
 
-def test_a_resumed_run_says_nothing_of_its_training_time(make: Make) -> None:
+def test_a_run_without_training_time_is_left_out_of_the_mean(make: Make) -> None:
     runs = [make(seed=1, seconds={"generate": 3.0}), make(seed=2, seconds={"train": 8.0})]
     assert costs(runs).training_seconds == 8.0
     assert costs(runs[:1]).training_seconds is None
