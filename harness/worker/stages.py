@@ -120,7 +120,7 @@ def _train_with(claim: Claim, planned: PlannedRun, rank: Rank) -> None:
     """Train as another rank than 0, which writes what comes of it."""
     torch.set_float32_matmul_precision(planned.spec.float32_matmul)
     rank.take_gpu()
-    with Journal(Path(os.devnull)) as journal, suppress(DivergedError):
+    with Journal(Path(os.devnull), device.meter) as journal, suppress(DivergedError):
         Stages(claim, planned, journal, rank).learn()
 
 
@@ -140,7 +140,7 @@ class Stages:
         self.spec = planned.spec
         self.method = plugins.method(self.spec.method.name)
         self.rows = rows.load(planned)
-        self.checkpoints = Checkpoints(self.folder.checkpoints, planned.checkpoint_minutes)
+        self.checkpoints = Checkpoints(self.folder.checkpoints, planned.checkpoint_minutes, rank)
         self.model: Any = None
 
     def run(self) -> dict[str, Any]:
@@ -221,11 +221,8 @@ class Stages:
             added = extras(self.method, selection, model, training, spec.seeds.init)
             # There is nothing whole that could be kept for an evaluation under ZeRO-3.
             evaluating = nullcontext if spec.train.partitioned else self.evaluating
-            # What several processes have divided is in no checkpoint: they start over.
-            divided = self.rank.of > 1 or spec.train.partitioned
-            checkpoints = None if divided else self.checkpoints
             try:
-                trained = fit(model, training, self.journal, added, evaluating, checkpoints)
+                trained = fit(model, training, self.journal, added, evaluating, self.checkpoints)
             except DivergedError:
                 self.checkpoints.clear()
                 raise

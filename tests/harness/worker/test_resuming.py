@@ -64,8 +64,11 @@ def worker(children: Callable[[int], list[int]], until: Callable[..., bool]) -> 
     one.process.communicate(timeout=60)
 
 
-def create(path: Path, methods: str, *settings: str, adapter: str = "float32") -> RunFolder:
-    (planned,) = plan(Request(methods=methods, settings=[*SETTINGS, *settings], **REQUEST))
+def create(
+    path: Path, methods: str, *settings: str, adapter: str = "float32", processes: int = 1
+) -> RunFolder:
+    given = [*SETTINGS, *settings]
+    (planned,) = plan(Request(methods=methods, settings=given, gpus_per_run=processes, **REQUEST))
     spec = planned.spec.model_copy(update={"weights": adapter, "adapter": adapter})
     folder = RunFolder(path)
     folder.create(*planned.model_copy(update={"spec": spec}).kept)
@@ -90,10 +93,15 @@ def came_to(folder: RunFolder) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("processes", [1, 2])
 def test_a_training_that_is_interrupted_and_killed_ends_as_one_that_is_not(
-    worker: Worker, tmp_path: Path
+    worker: Worker, tmp_path: Path, processes: int
 ) -> None:
-    whole, cut = create(tmp_path / "whole", "lora"), create(tmp_path / "cut", "lora")
+    # With dropout, for which each process draws numbers of its own.
+    whole, cut = (
+        create(tmp_path / name, "lora[lora_dropout=0.3]", processes=processes)
+        for name in ("whole", "cut")
+    )
     assert worker.run(whole) == 0
     assert worker.run(cut, signal.SIGTERM, after=3) == INTERRUPTED
     step = last_step(cut)
