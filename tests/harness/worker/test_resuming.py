@@ -128,21 +128,30 @@ def last_step(folder: RunFolder) -> int:
 
 @pytest.mark.parts
 @pytest.mark.parametrize(
-    ("method", "settings", "adapter"),
+    ("method", "settings", "adapter", "processes"),
     [
-        *((method, [], "float32") for method in HOOKED),
-        ("lora[dls=true]", ["train.packed=true"], "float32"),
-        ("rosa", DEEPSPEED, "float32"),
-        ("hycam", DEEPSPEED, "bfloat16"),
+        *((method, [], "float32", 1) for method in HOOKED),
+        ("lora[dls=true]", ["train.packed=true"], "float32", 1),
+        ("rosa", DEEPSPEED, "float32", 1),
+        ("hycam", DEEPSPEED, "bfloat16", 1),
+        ("cascade:small", [], "float32", 2),
+        *(("rosa", [*DEEPSPEED, f"train.zero={zero}"], "float32", 2) for zero in (1, 2, 3)),
+        ("hycam", [*DEEPSPEED, "train.zero=3"], "bfloat16", 2),
     ],
 )
 def test_killed_at_random_a_training_ends_as_one_that_is_not(
-    worker: Worker, tmp_path: Path, method: str, settings: list[str], adapter: str
+    worker: Worker,
+    tmp_path: Path,
+    method: str,
+    settings: list[str],
+    adapter: str,
+    processes: int,
 ) -> None:
-    if settings == DEEPSPEED and shutil.which("c++") is None:
+    if settings[:1] == DEEPSPEED and shutil.which("c++") is None:
         pytest.skip("needs a C++ compiler")
     whole, cut = (
-        create(tmp_path / name, method, *settings, adapter=adapter) for name in ("whole", "cut")
+        create(tmp_path / name, method, *settings, adapter=adapter, processes=processes)
+        for name in ("whole", "cut")
     )
     assert worker.run(whole) == 0, whole.end_of_log()
     random = Random(f"{method} {settings}")
