@@ -58,8 +58,10 @@ class Rank:
         # Accelerate and DeepSpeed read these, and not the group.
         os.environ |= {"RANK": f"{self.number}", "LOCAL_RANK": f"{self.number}"}
         os.environ |= {"WORLD_SIZE": f"{self.of}", "LOCAL_WORLD_SIZE": f"{self.of}"}
-        # What is on the CPU is exchanged there: nobody waits for a GPU then.
-        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        backend = "gloo"
+        if torch.cuda.is_available():
+            # What is on the CPU is exchanged there, so that nobody waits for a GPU.
+            backend = "cpu:gloo,cuda:nccl" if self.of > 1 else "nccl"
         if not distributed.is_initialized():
             distributed.init_process_group(
                 backend, store=self._store(), rank=self.number, world_size=self.of

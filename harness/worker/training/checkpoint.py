@@ -61,7 +61,7 @@ class Checkpoints:
 
         Args:
             step: The last one that was taken.
-            state: Of rank 0 the whole state; of another one what takes the place of that there.
+            state: Of rank 0 all of it; of another one what it has of its own instead.
         """
         part = self._part(self.rank.number)
         shutil.rmtree(part, ignore_errors=True)
@@ -73,6 +73,7 @@ class Checkpoints:
         self.rank.wait()
         if self.rank.number == 0:
             self._put_together(step)
+        self.rank.wait()
         self._written = time.monotonic()
 
     def newest(self) -> tuple[int, State] | None:
@@ -96,7 +97,7 @@ class Checkpoints:
         """Make a checkpoint of what the ranks wrote, where all of them could."""
         parts = [self._part(number) for number in range(self.rank.of)]
         try:
-            if all(part.exists() for part in parts):
+            if all(part.is_dir() for part in parts):
                 for number, part in enumerate(parts[1:], 1):
                     part.rename(_of(number, parts[0]))
                 _sync(parts[0])

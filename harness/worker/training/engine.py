@@ -113,8 +113,8 @@ class Engine:
         All ranks enter it.
 
         Args:
-            parameters: All of the block.
-            written: Whether the block writes into them; else that is lost.
+            parameters: All that are used in the block.
+            written: Whether they take what rank 0 writes into them in the block; else it is lost.
         """
         if not self.partitioned:
             yield
