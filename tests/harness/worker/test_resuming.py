@@ -47,7 +47,7 @@ class Worker:
         self.process.stdin.write(f"{folder.path}\n")
         self.process.stdin.flush()
         if number:
-            assert self.until(lambda: _reached(folder, offset, after), 60), folder.end_of_log()
+            assert self.until(lambda: _reached(folder, offset, after), 200), folder.end_of_log()
             (child,) = self.children(self.process.pid)
             os.kill(child, number)
         return int(self.process.stdout.readline())
