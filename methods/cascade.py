@@ -309,7 +309,9 @@ class Cascade(Routed, Adapter):
             return x.new_empty(0)
         parts = [self.B_wav]
         if self.g is not None:
-            parts += [self.s, *self.g.parameters()]
+            first, _, last = self.g
+            # By name, since ZeRO-3 makes whole what is asked for by name in a forward pass.
+            parts += [self.s, first.weight, first.bias, last.weight, last.bias]
         numbers: Tensor = self.numbers(lambda *_: self._modulated(self._places(x)) / 2, *parts)
         return numbers
 
@@ -325,7 +327,7 @@ class Cascade(Routed, Adapter):
         """Return the weights of the three experts, (tokens, 1) each; zero for one that is not."""
         w = self._route(x, x_spec, semantic)
         if self.training:
-            self.keep(w, w.mean(0))
+            self.keep(w, self._loss(w.mean(0)))
         present = dict(zip(self.config.experts, w.split(1, dim=1), strict=True))
         return [present.get(name, w.new_zeros(len(w), 1)) for name in EXPERTS]
 
@@ -343,12 +345,12 @@ class Cascade(Routed, Adapter):
         weights: Tensor = self.router(x_spec, pooled.reshape(-1, self.n) @ self.router.W_sem.T)
         return weights if by_prefix else weights.repeat_interleave(x.shape[-2], dim=0)
 
-    def collect(self) -> Tensor | None:
-        """Return lambda_bal L_bal + lambda_orth L_orth of the last pass in training, once."""
-        config, shares = self.config, super().collect()
-        if shares is None:
-            return None
-        loss = shares.new_zeros(())
+    def _loss(self, shares: Tensor) -> Tensor:
+        """Return lambda_bal L_bal + lambda_orth L_orth of the mean weights (E,).
+
+        In the forward pass, where ZeRO-3 has s and B_wav whole.
+        """
+        config, loss = self.config, shares.new_zeros(())
         if self.router is not None:
             loss = loss + config.lambda_bal * len(shares) * shares.square().sum()
         if config.dct and config.wavelet:
@@ -434,7 +436,6 @@ method = Method(
     unpacked="its balance loss is over all tokens of a batch, padding included",
     auxiliary_loss=auxiliary_loss,
     hooks=RouterWeights,
-    undivided="its backward pass fails there",
     variants={
         "no-dct": {"dct": False},
         "no-wavelet": {"wavelet": False},

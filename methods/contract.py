@@ -56,8 +56,6 @@ class Method:
         zero_safe: Whether it is the same method under DeepSpeed, whose optimizer keeps its own copy
             of the parameters and skips none: not where hooks change parameters, or take a gradient
             away so that the optimizer leaves a parameter alone.
-        undivided: What goes wrong where ZeRO-3 divides the parameters among processes. Empty where
-            nothing does.
         quantized: In which formats of bitsandbytes ("nf4", "int8") the backbone's weights may be
             stored: those over which the checks of `conformance/quantized.py` have passed.
         by_token: Whether, by a configuration, what is computed for a token depends on that token
@@ -83,7 +81,6 @@ class Method:
     hooks: Callable[[PeftModel, TrainingAhead], StepHooks] | None = None
     counts: tuple[str, ...] = ()
     zero_safe: bool = True
-    undivided: str = ""
     quantized: tuple[str, ...] = ()
     by_token: Callable[[Any], bool] = _always
     unpacked: str = ""

@@ -233,7 +233,6 @@ method = Method(
     mergeable=False,
     quantized=("nf4", "int8"),
     hooks=Preconditioner,
-    undivided="its losses there are not those of one process, for a reason not yet found",
     variants={
         "no-riemannian": {"riemannian": False},
         "no-gate-rescaling": {"gate_rescaling": False},

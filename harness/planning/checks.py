@@ -113,11 +113,6 @@ def _trains_with_engine(method: ResolvedMethod) -> None:
             "which DeepSpeed's partitioned optimizer does not notice. Take --set "
             "train.engine=torch."
         )
-    reason = method.facts.undivided
-    if method.recipe.partitioned and reason:
-        raise UserError(
-            f"{method.spec.label} does not take train.zero=3: {reason}. Take train.zero=2."
-        )
     _shares_passes(method)
 
 

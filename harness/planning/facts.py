@@ -49,7 +49,6 @@ class MethodFacts(Value):
     zero_safe: bool
     mergeable: bool
     quantized: tuple[str, ...]
-    undivided: str
 
 
 class Facts:

@@ -25,7 +25,6 @@ def method(request: MethodRequest) -> dict[str, Any]:
         zero_safe=plugin.zero_safe,
         mergeable=plugin.mergeable,
         quantized=plugin.quantized,
-        undivided=plugin.undivided,
     ).model_dump(mode="json")
 
 

@@ -59,7 +59,7 @@ def run(folder: RunFolder) -> int:
 
 def attempted(claim: Claim) -> int:
     """Run a folder; note why it failed if it does; return the exit status."""
-    from harness.worker.stages import execute  # noqa: PLC0415 (asked for after the imports)
+    from harness.worker.attempt import execute  # noqa: PLC0415 (asked for after the imports)
 
     try:
         execute(claim)
@@ -162,7 +162,7 @@ def serve() -> None:
 if __name__ == "__main__":
     with many():
         import harness.worker.ahead
-        import harness.worker.stages  # noqa: F401
+        import harness.worker.attempt  # noqa: F401
     if len(sys.argv) > 1:
         sys.exit(run(RunFolder(Path(sys.argv[1]))))
     serve()

@@ -3,11 +3,13 @@
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from harness.worker.machine import device
 from results.runfolder.events import EventLog
 from results.runfolder.values import Event
 
@@ -102,6 +104,22 @@ class Journal:
         self._before = dict(spent["seconds"])
         for name, peaks in spent["peak_memory"].items():
             self._credit(name, peaks)
+
+    def take_most(
+        self, phases: Collection[str], most: Callable[[Sequence[int]], Sequence[int]]
+    ) -> None:
+        """Put the memory of some phases up to the most that any process of the run held.
+
+        Args:
+            phases: Which all processes had.
+            most: Gives the largest numbers of all processes, place by place.
+        """
+        self._measure()
+        places = list(product(phases, device.KINDS))
+        own = [self.peak_memory.get(phase, {}).get(kind, 0) for phase, kind in places]
+        for (phase, kind), peak in zip(places, most(own), strict=True):
+            if peak:
+                self._credit(phase, {kind: peak})
 
     def _measure(self) -> None:
         """Credit time and memory since the last call to the phase at work."""

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -39,11 +39,13 @@ class Rank:
         number: From 0.
         of: How many there are.
         door: The socket at which rank 0 waits for the others; none where it is alone.
+        await_others: Waits, on rank 0, for the others to end.
     """
 
     number: int = 0
     of: int = 1
     door: socket.socket | None = None
+    await_others: Callable[[], None] = lambda: None
 
     def take_gpu(self) -> None:
         """Compute on the GPU of this number from now on."""
@@ -56,16 +58,23 @@ class Rank:
         # Accelerate and DeepSpeed read these, and not the group.
         os.environ |= {"RANK": f"{self.number}", "LOCAL_RANK": f"{self.number}"}
         os.environ |= {"WORLD_SIZE": f"{self.of}", "LOCAL_WORLD_SIZE": f"{self.of}"}
-        backend = "nccl" if torch.cuda.is_available() else "gloo"
+        backend = "gloo"
+        if torch.cuda.is_available():
+            # What is on the CPU is exchanged there, so that nobody waits for a GPU.
+            backend = "cpu:gloo,cuda:nccl" if self.of > 1 else "nccl"
         if not distributed.is_initialized():
             distributed.init_process_group(
                 backend, store=self._store(), rank=self.number, world_size=self.of
             )
 
     def leave(self) -> None:
-        """Part from the other ranks, with which there is nothing to be done any more."""
+        """Part from the other ranks, with which there is nothing to be done any more.
+
+        Rank 0 waits for their end, by which the memory of their GPUs is free again.
+        """
         if self.of > 1:
             distributed.destroy_process_group()
+            self.await_others()
 
     def _store(self) -> Any:
         stores: Any = distributed
@@ -83,6 +92,24 @@ class Rank:
         if self.of > 1:
             distributed.all_reduce(tensor)
         return tensor
+
+    def told(self, number: int) -> int:
+        """Give the number that rank 0 has; the ranks call it together, as they do all below."""
+        said = torch.tensor(number)
+        if self.of > 1:
+            distributed.broadcast(said, 0)
+        return int(said)
+
+    def most(self, numbers: Sequence[int]) -> list[int]:
+        """Give the largest number of all ranks, place by place."""
+        found = torch.tensor(numbers)
+        if self.of > 1:
+            distributed.all_reduce(found, distributed.ReduceOp.MAX)
+        return found.tolist()
+
+    def wait(self) -> None:
+        """Wait until all ranks are here."""
+        self.sum(torch.zeros(1))
 
 
 ALONE = Rank()
@@ -120,6 +147,10 @@ class Others:
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait for the end of all."""
         for thread in self.threads:
             thread.join()
 
@@ -160,7 +191,7 @@ def together(
         for thread in others.threads:
             thread.start()
         try:
-            yield Rank(0, of, door)
+            yield Rank(0, of, door, others.wait)
         except Exception as error:
             # Where another rank died, that is why rank 0 could not go on.
             time.sleep(0.5)

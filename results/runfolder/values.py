@@ -286,7 +286,8 @@ class Result(FileValue):
     adapter_bytes: int
     """Size of the saved weights; 0 for a method that does not train."""
     peak_memory_bytes: int
-    """Most memory in use: of the GPU, or of the process where there is none."""
+    """Most memory in use: of the GPU, or of the process where there is none; of several, the one
+    that held most."""
     scores: tuple[Score, ...]
     """One for each benchmark, metric and extractor."""
     flags: tuple[str, ...]
@@ -315,7 +316,8 @@ class Divergence(FileValue):
     total_parameters: int
     """Parameters of backbone and method."""
     peak_memory_bytes: int
-    """Most memory in use: of the GPU, or of the process where there is none."""
+    """Most memory in use: of the GPU, or of the process where there is none; of several, the one
+    that held most."""
     step: int
     """The optimizer step, from 1, with or after which a loss was not finite."""
     reason: str

@@ -11,6 +11,9 @@ import torch
 
 from harness.spec.planned import PlannedRun
 
+KINDS = ("allocated", "reserved")
+"""Of the memory of a GPU: in tensors, and by the process."""
+
 MEMORY = Path("/proc/meminfo")
 """Where Linux says how much memory is free."""
 
@@ -58,17 +61,18 @@ def meter() -> dict[str, int]:
     """
     if not torch.cuda.is_initialized():
         return {}
-    found = {
-        "allocated": torch.cuda.max_memory_allocated(),
-        "reserved": torch.cuda.max_memory_reserved(),
-    }
+    held = (torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
     torch.cuda.reset_peak_memory_stats()
-    return found
+    return dict(zip(KINDS, held, strict=True))
 
 
 def peak_memory_bytes(phases: Mapping[str, Mapping[str, int]]) -> int:
-    """Return the most memory that was held: on the GPU by its phases, else by the process."""
+    """Return the most memory that was held: on a GPU by its phases, else by a process.
+
+    That is this one or one of those that it forked and that have ended, such as the other ranks.
+    """
     if phases:
         return max(peak["allocated"] for peak in phases.values())
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in whose) * unit

@@ -46,12 +46,14 @@ class Best:
     def state(self) -> dict[str, Any]:
         """Return both adapters, and what is known of the kept one."""
         known = {"step": self.step, "loss": self.loss, "rejected": self.rejected}
-        live = {name: one.detach() for name, one in self.live.items()}
+        with self.engine.whole(self.parameters):
+            live = {name: one.detach().cpu() for name, one in self.live.items()}
         return {"live": live, "kept": self.kept, **known}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` returned."""
-        self._put(state["live"])
+        with self.engine.whole(self.parameters, written=True):
+            self._put(state["live"])
         self.kept = {name: one.to(self.live[name].device) for name, one in state["kept"].items()}
         self.step, self.loss, self.rejected = state["step"], state["loss"], state["rejected"]
 

@@ -3,6 +3,9 @@
 One is a folder named after its step. `tensors.safetensors` holds tensors, `values.json` all else,
 and `sha256.json` the hashes of both. It is written beside, brought to the disk, and renamed, so
 that it is whole or not there; a damaged one is set aside.
+
+Where several ranks train, these files are of rank 0, and `rank1` and so on hold the same three of
+what another rank has of its own.
 """
 
 import json
@@ -19,6 +22,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+
+from harness.worker.ranks import ALONE, Rank
 
 State = Mapping[str, Any]
 """Tensors and JSON values, and lists and objects of them, by name."""
@@ -37,10 +42,11 @@ class Checkpoints:
     Args:
         folder: Of all of them; it need not be there.
         minutes: From one to the next; 0 for one after each step.
+        rank: Which of the processes of the training this one is. They write and read together.
     """
 
-    def __init__(self, folder: Path, minutes: float) -> None:
-        self.folder, self.minutes = folder, minutes
+    def __init__(self, folder: Path, minutes: float, rank: Rank = ALONE) -> None:
+        self.folder, self.minutes, self.rank = folder, minutes, rank
         self._written = time.monotonic()
 
     @property
@@ -52,18 +58,22 @@ class Checkpoints:
         """Write the state after a step; drop all but the newest two.
 
         Where the disk takes none, that is printed, and the training goes on without it.
+
+        Args:
+            step: The last one that was taken.
+            state: Of rank 0 all of it; of another one what it has of its own instead.
         """
-        partial = self.folder / "new.partial"
-        shutil.rmtree(partial, ignore_errors=True)
+        part = self._part(self.rank.number)
+        shutil.rmtree(part, ignore_errors=True)
         try:
-            _write(partial, state)
-            partial.rename(self.folder / str(step))
-            _sync(self.folder)
+            _write(part, state)
         except (OSError, SafetensorError) as error:
             print(f"No checkpoint could be written after step {step}: {error}")
-            shutil.rmtree(partial, ignore_errors=True)
-        for place in self._places()[KEPT:]:
-            self._drop(place)
+            shutil.rmtree(part, ignore_errors=True)
+        self.rank.wait()
+        if self.rank.number == 0:
+            self._put_together(step)
+        self.rank.wait()
         self._written = time.monotonic()
 
     def newest(self) -> tuple[int, State] | None:
@@ -72,19 +82,52 @@ class Checkpoints:
         Returns:
             Step and state, its tensors on the CPU; None if there is none.
         """
+        step = self.rank.told(0 if self.rank.number else self._newest_whole())
+        if not step:
+            return None
+        place = self.folder / str(step)
+        own = _read(_of(self.rank.number, place)) if self.rank.number else {}
+        return step, {**_read(place), **own}
+
+    def clear(self) -> None:
+        """Remove all of them: the training is over, and its adapter is saved."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _put_together(self, step: int) -> None:
+        """Make a checkpoint of what the ranks wrote, where all of them could."""
+        parts = [self._part(number) for number in range(self.rank.of)]
+        try:
+            if all(part.is_dir() for part in parts):
+                for number, part in enumerate(parts[1:], 1):
+                    part.rename(_of(number, parts[0]))
+                _sync(parts[0])
+                parts[0].rename(self.folder / str(step))
+                _sync(self.folder)
+        except OSError as error:
+            print(f"No checkpoint could be written after step {step}: {error}")
+        for part in parts:
+            shutil.rmtree(part, ignore_errors=True)
+        for place in self._places()[KEPT:]:
+            self._drop(place)
+
+    def _part(self, number: int) -> Path:
+        """Name the folder in which a rank writes."""
+        return self.folder / (f"rank{number}.partial" if number else "new.partial")
+
+    def _newest_whole(self) -> int:
+        """Find the step of the newest one that is whole, or 0."""
         for place in self._places():
             try:
-                return int(place.name), _read(place)
+                for number in range(self.rank.of):
+                    _check(_of(number, place))
             except (OSError, ValueError) as error:
                 aside = place.with_name(f"{place.name}.damaged")
                 shutil.rmtree(aside, ignore_errors=True)
                 place.rename(aside)
                 print(f"The checkpoint {place} is damaged: {error}. It is now {aside.name}.")
-        return None
-
-    def clear(self) -> None:
-        """Remove all of them: the training is over, and its adapter is saved."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+            else:
+                return int(place.name)
+        return 0
 
     def _places(self) -> list[Path]:
         """List the folders of whole checkpoints, the newest first."""
@@ -130,15 +173,23 @@ def _write(folder: Path, state: State) -> None:
     _sync(folder)
 
 
-def _read(folder: Path) -> State:
-    """Read a checkpoint.
+def _of(number: int, place: Path) -> Path:
+    """Say where in a checkpoint the files of a rank are."""
+    return place / f"rank{number}" if number else place
+
+
+def _check(folder: Path) -> None:
+    """Go on only with the files that were written.
 
     Raises:
-        OSError: A file is missing.
+        OSError: One is missing.
         ValueError: One is not what was written.
     """
     if json.loads((folder / HASHES).read_text()) != _hashes(folder):
         raise ValueError(f"{TENSORS} or {VALUES} is not as it was written")
+
+
+def _read(folder: Path) -> State:
     values = json.loads((folder / VALUES).read_text())
     state: State = _with_tensors(values, load_file(folder / TENSORS))
     return state

@@ -53,7 +53,7 @@ class Engine:
         """Hand model and optimizer over; return the model to call from now on."""
         self.model, self.parameters = model, _trained(model)
         self._adamw = optimizer
-        if not self._sharded:
+        if not self.sharded:
             # Around plain torch, Accelerate's optimizer only looks for packages, in every step.
             self.optimizer = optimizer
             # The model has its place; moved, it would have other buffers than the hooks know.
@@ -68,41 +68,60 @@ class Engine:
 
         Under DeepSpeed also the float32 numbers of this process of which the parameters are a copy.
         """
-        found = self._adamw.state_dict()
+        with self._stepping():
+            found = self._adamw.state_dict()
         # A parameter that no gradient has reached yet has no moments.
         state = {str(place): kept for place, kept in found["state"].items()}
-        numbers = [p.detach() for p in self._stepped()] if self._sharded else []
+        numbers = [p.detach() for p in self._stepped()] if self.sharded else []
         return {"state": state, "param_groups": found["param_groups"], "numbers": numbers}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` returned; the parameters themselves are not the engine's."""
         kept = {int(place): kept for place, kept in state["state"].items()}
-        self._adamw.load_state_dict({"state": kept, "param_groups": state["param_groups"]})
-        if self._sharded:
+        with self._stepping():
+            self._adamw.load_state_dict({"state": kept, "param_groups": state["param_groups"]})
+        if self.sharded:
             with torch.no_grad():
                 for number, saved in zip(self._stepped(), state["numbers"], strict=True):
                     number.copy_(saved)
 
     def _stepped(self) -> list[Tensor]:
         """List what the optimizer moves: under DeepSpeed no parameters, but what they copy."""
+        if self.partitioned:
+            numbers: list[Tensor] = self.optimizer.optimizer.fp32_partitioned_groups_flat
+            return numbers
         return [p for group in self._adamw.param_groups for p in group["params"]]
 
+    @contextmanager
+    def _stepping(self) -> Iterator[None]:
+        """Have in this block in AdamW what it moves, which ZeRO-3 puts there for a step only."""
+        if self.partitioned:
+            self._adamw.param_groups[0]["params"] = self._stepped()
+        yield
+        if self.partitioned:
+            self._adamw.param_groups[0]["params"] = []
+
     @property
-    def _sharded(self) -> bool:
+    def sharded(self) -> bool:
+        """Whether each rank keeps a part of its own, as DeepSpeed has it."""
         return bool(self.accelerator.distributed_type == "DEEPSPEED")
 
     @contextmanager
-    def whole(self, parameters: Sequence[nn.Parameter]) -> Iterator[None]:
+    def whole(self, parameters: Sequence[nn.Parameter], *, written: bool = False) -> Iterator[None]:
         """Have these parameters whole on every rank in this block, where ZeRO-3 divides them.
 
-        What is written into them in the block is lost. All ranks enter it.
+        All ranks enter it.
+
+        Args:
+            parameters: All that are used in the block.
+            written: Whether they take what rank 0 writes into them in the block; else it is lost.
         """
         if not self.partitioned:
             yield
             return
         from deepspeed import zero  # noqa: PLC0415 (seconds)
 
-        with zero.GatheredParameters(list(parameters)):
+        with zero.GatheredParameters(list(parameters), 0 if written else None):
             yield
 
     def gather(self, parameters: Sequence[nn.Parameter]) -> None:
@@ -126,7 +145,7 @@ class Engine:
             passes: How many the step has, on all ranks together.
             last: Whether the gradients of the step are whole with this one.
         """
-        if self._sharded:
+        if self.sharded:
             # Accelerate would take the optimizer step too, before a hook could see the gradients.
             model.set_gradient_accumulation_boundary(is_boundary=last)
             # DeepSpeed divides by the batches of a padded step and by the ranks; a packed one has
@@ -139,7 +158,7 @@ class Engine:
         """Let the hooks see the gradients, clip them, and move the parameters."""
         for count in self.extras.counts:
             self.rank.sum(count)
-        if self._sharded:
+        if self.sharded:
             self._show_gradients(number)
             model.step()
             return

@@ -15,6 +15,7 @@ from harness.spec.recipe import Recipe
 from harness.worker import stopping
 from harness.worker.encode import Example, collate, concatenate
 from harness.worker.journal import Journal
+from harness.worker.ranks import Rank
 from harness.worker.training.batches import Training
 from harness.worker.training.best import Best
 from harness.worker.training.checkpoint import (
@@ -83,6 +84,7 @@ def fit(
     with Losses(journal) as losses:
         course.run(losses, checkpoints)
     course.best.put_back()
+    journal.take_most(PHASES, training.rank.most)
     engine.close()
     return Trained(course.step, course.tokens, course.best.step, course.best.loss)
 
@@ -116,8 +118,8 @@ class Course:
         batches = islice(self.loop.training.batches(), self.step, None)
         while not self._is_over(losses) and (passes := next(batches, None)):
             self._take(passes, losses)
-            asked = stopping.asked()
-            if checkpoints and (asked or checkpoints.due):
+            asked = stopping.asked()  # which rank 0 alone can be
+            if checkpoints and self._rank.told(asked or checkpoints.due):
                 losses.read()
                 with self.journal.phase("checkpoint"):
                     checkpoints.write(self.step, self.state())
@@ -130,7 +132,7 @@ class Course:
         self.schedule.step()
         self.tokens += count
         steps, rate = self.loop.training.steps, _rate(self.schedule)
-        if self.loop.training.rank.number == 0:  # which alone ends the training where it must
+        if self._rank.number == 0:  # which alone ends the training where it must
             losses.add(found, step=self.step, of=steps, tokens=self.tokens, lr=rate)
 
     def _is_over(self, losses: Losses) -> bool:
@@ -146,17 +148,28 @@ class Course:
         self.best.offer(self.step, value)
         return bool(patience) and self.best.rejected >= patience
 
+    @property
+    def _rank(self) -> Rank:
+        return self.loop.training.rank
+
     def state(self) -> State:
-        """Return all that the rest of the training depends on, and what was spent so far."""
-        return {
-            "tokens": self.tokens,
-            "best": self.best.state(),
-            "engine": self.loop.engine.state(),
-            "schedule": self.schedule.state_dict(),
+        """Return all that the rest of the training depends on, and what was spent so far.
+
+        Of another rank than 0, what it has of its own.
+        """
+        own = {
             "hooks": [hook.state() for hook in self.loop.extras.hooks],
             "random": randomness(),
             "spent": self.journal.spent(PHASES),
         }
+        alike = {
+            "tokens": self.tokens,
+            "best": self.best.state(),
+            "schedule": self.schedule.state_dict(),
+        }
+        engine = self.loop.engine
+        (own if engine.sharded else alike)["engine"] = engine.state()
+        return own if self._rank.number else alike | own
 
     def restore(self, step: int, state: State) -> None:
         """Go on from the state after a step."""

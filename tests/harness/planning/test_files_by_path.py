@@ -151,7 +151,7 @@ def test_a_helper_that_another_module_hides_is_refused(
 def test_a_worker_refuses_a_file_that_changed_after_the_run_was_planned(
     mine: Path, tmp_path: Path
 ) -> None:
-    from harness.worker.stages import execute  # noqa: PLC0415 (it sets torch up)
+    from harness.worker.attempt import execute  # noqa: PLC0415 (it sets torch up)
 
     run = planned(mine)
     folder = RunFolder(tmp_path / "run")

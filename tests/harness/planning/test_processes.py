@@ -68,13 +68,6 @@ def test_a_method_whose_hooks_move_parameters_is_refused_at_every_stage() -> Non
         )
 
 
-def test_a_method_that_cannot_be_divided_says_why() -> None:
-    found = refused(DEEPSPEED, "train.zero=3", methods="cascade:small")
-    assert found.endswith(
-        "does not take train.zero=3: its backward pass fails there. Take train.zero=2."
-    )
-
-
 def test_no_memory_is_foretold_where_deepspeed_divides_it() -> None:
     texts = Texts(taught=200, asked=200)
     assert need_of(planned(DEEPSPEED), texts)

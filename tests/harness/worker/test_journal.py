@@ -1,6 +1,7 @@
 """What a journal keeps of each phase."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.worker.journal import Journal
@@ -69,3 +70,25 @@ def test_what_an_earlier_attempt_spent_is_added(tmp_path: Path) -> None:
     assert second.total() == {"train": 13}
     assert second.so_far() == {"train": 3}
     assert second.peak_memory == {"train": {"allocated": 900}}
+
+
+def test_of_several_processes_a_phase_has_the_memory_of_the_one_that_held_most(
+    tmp_path: Path,
+) -> None:
+    others = {"train": {"allocated": 5, "reserved": 9}, "validate": {"allocated": 2}}
+
+    def most(own: Sequence[int]) -> list[int]:
+        theirs = [
+            others.get(phase, {}).get(kind, 0)
+            for phase in ("train", "validate", "checkpoint")
+            for kind in ("allocated", "reserved")
+        ]
+        return [max(pair) for pair in zip(own, theirs, strict=True)]
+
+    with Journal(tmp_path / "e.jsonl", lambda: {"allocated": 3, "reserved": 10}) as journal:
+        with journal.phase("train"):
+            journal.take_most(("train", "validate", "checkpoint"), most)
+        assert journal.peak_memory == {
+            "train": {"allocated": 5, "reserved": 10},
+            "validate": {"allocated": 2},
+        }

@@ -47,7 +47,7 @@ class Worker:
         self.process.stdin.write(f"{folder.path}\n")
         self.process.stdin.flush()
         if number:
-            assert self.until(lambda: _reached(folder, offset, after), 60), folder.end_of_log()
+            assert self.until(lambda: _reached(folder, offset, after), 200), folder.end_of_log()
             (child,) = self.children(self.process.pid)
             os.kill(child, number)
         return int(self.process.stdout.readline())
@@ -64,8 +64,11 @@ def worker(children: Callable[[int], list[int]], until: Callable[..., bool]) -> 
     one.process.communicate(timeout=60)
 
 
-def create(path: Path, methods: str, *settings: str, adapter: str = "float32") -> RunFolder:
-    (planned,) = plan(Request(methods=methods, settings=[*SETTINGS, *settings], **REQUEST))
+def create(
+    path: Path, methods: str, *settings: str, adapter: str = "float32", processes: int = 1
+) -> RunFolder:
+    given = [*SETTINGS, *settings]
+    (planned,) = plan(Request(methods=methods, settings=given, gpus_per_run=processes, **REQUEST))
     spec = planned.spec.model_copy(update={"weights": adapter, "adapter": adapter})
     folder = RunFolder(path)
     folder.create(*planned.model_copy(update={"spec": spec}).kept)
@@ -90,10 +93,15 @@ def came_to(folder: RunFolder) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("processes", [1, 2])
 def test_a_training_that_is_interrupted_and_killed_ends_as_one_that_is_not(
-    worker: Worker, tmp_path: Path
+    worker: Worker, tmp_path: Path, processes: int
 ) -> None:
-    whole, cut = create(tmp_path / "whole", "lora"), create(tmp_path / "cut", "lora")
+    # With dropout, for which each process draws numbers of its own.
+    whole, cut = (
+        create(tmp_path / name, "lora[lora_dropout=0.3]", processes=processes)
+        for name in ("whole", "cut")
+    )
     assert worker.run(whole) == 0
     assert worker.run(cut, signal.SIGTERM, after=3) == INTERRUPTED
     step = last_step(cut)
@@ -120,21 +128,30 @@ def last_step(folder: RunFolder) -> int:
 
 @pytest.mark.parts
 @pytest.mark.parametrize(
-    ("method", "settings", "adapter"),
+    ("method", "settings", "adapter", "processes"),
     [
-        *((method, [], "float32") for method in HOOKED),
-        ("lora[dls=true]", ["train.packed=true"], "float32"),
-        ("rosa", DEEPSPEED, "float32"),
-        ("hycam", DEEPSPEED, "bfloat16"),
+        *((method, [], "float32", 1) for method in HOOKED),
+        ("lora[dls=true]", ["train.packed=true"], "float32", 1),
+        ("rosa", DEEPSPEED, "float32", 1),
+        ("hycam", DEEPSPEED, "bfloat16", 1),
+        ("cascade:small", [], "float32", 2),
+        *(("rosa", [*DEEPSPEED, f"train.zero={zero}"], "float32", 2) for zero in (1, 2, 3)),
+        ("hycam", [*DEEPSPEED, "train.zero=3"], "bfloat16", 2),
     ],
 )
 def test_killed_at_random_a_training_ends_as_one_that_is_not(
-    worker: Worker, tmp_path: Path, method: str, settings: list[str], adapter: str
+    worker: Worker,
+    tmp_path: Path,
+    method: str,
+    settings: list[str],
+    adapter: str,
+    processes: int,
 ) -> None:
-    if settings == DEEPSPEED and shutil.which("c++") is None:
+    if settings[:1] == DEEPSPEED and shutil.which("c++") is None:
         pytest.skip("needs a C++ compiler")
     whole, cut = (
-        create(tmp_path / name, method, *settings, adapter=adapter) for name in ("whole", "cut")
+        create(tmp_path / name, method, *settings, adapter=adapter, processes=processes)
+        for name in ("whole", "cut")
     )
     assert worker.run(whole) == 0, whole.end_of_log()
     random = Random(f"{method} {settings}")

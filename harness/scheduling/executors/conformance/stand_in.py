@@ -1,6 +1,6 @@
 """Stands in for the worker: a run does what the `act.py` in its folder says.
 
-It is the real worker with other stages, so it starts, forks, answers and locks as that does; it
+It is the real worker with other attempts, so it starts, forks, answers and locks as that does; it
 lacks the imports that take seconds. An act is Python that finds `folder`, its run folder, and the
 functions of `Act`.
 """
@@ -104,7 +104,7 @@ COMMAND = (sys.executable, "-P", os.fspath(Path(__file__)))
 """What starts the stand-in, as `harness.scheduling.executors.local.WORKER` starts the worker."""
 
 if __name__ == "__main__":
-    for name, function in {"stages.execute": execute, "ahead.prepare": prepare}.items():
+    for name, function in {"attempt.execute": execute, "ahead.prepare": prepare}.items():
         module, _, offered = name.partition(".")
         stand_in = ModuleType(f"harness.worker.{module}")
         vars(stand_in)[offered] = function

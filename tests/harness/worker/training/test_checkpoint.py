@@ -1,7 +1,10 @@
 """Checkpoints on the disk."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +152,47 @@ def test_where_the_disk_takes_none_that_is_said_and_the_work_goes_on(
 def test_one_is_due_at_once_or_after_the_minutes_that_were_asked_for(tmp_path: Path) -> None:
     assert Checkpoints(tmp_path, minutes=0).due
     assert not Checkpoints(tmp_path, minutes=10).due
+
+
+SHARED = """
+import sys
+from pathlib import Path
+import torch
+from harness.worker.ranks import together
+from harness.worker.training.checkpoint import Checkpoints
+
+folder = Path(sys.argv[1])
+
+def work(rank):
+    rank.join()
+    checkpoints = Checkpoints(folder, 10, rank)
+    own = {"random": torch.tensor([rank.number])}
+    alike = {} if rank.number else {"tokens": 7, "random": None}
+    for step in (1, 2, 3):
+        if rank.number and step == 3:  # its disk takes nothing
+            (folder / "rank1.partial").touch()
+        checkpoints.write(step, alike | own)
+    for damaged in (None, "2/rank1/values.json", "1/rank1/sha256.json"):
+        rank.wait()
+        if damaged and not rank.number:
+            (folder / damaged).unlink()
+        step, state = checkpoints.newest() or (0, {})
+        (folder.parent / f"{rank.number}.txt").open("a").write(f"{step} {state}\\n")
+    rank.leave()
+
+with together(2, work, print) as own:
+    work(own)
+"""
+
+
+def test_of_two_ranks_each_finds_its_own_in_the_newest_that_both_could_write_and_read(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", SHARED, os.fspath(tmp_path / "checkpoints")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("No checkpoint could be written after step 3: ")
+    for rank in (0, 1):
+        found = (tmp_path / f"{rank}.txt").read_text().splitlines()
+        own = f"{{'tokens': 7, 'random': tensor([{rank}])}}"
+        assert found == [f"2 {own}", f"1 {own}", "0 {}"]

@@ -41,17 +41,18 @@ REORDERED = STEPS * 2**-23
 """What the losses of two processes may differ by from those of one, as a share of the first: sums
 of float32 are taken in another order, which rounds once more in each step."""
 
+AMPLIFIED = {"riemoe_lora": 1e-3}
+"""The same where a method makes more of rounding. While B is small, RieMoE-LoRA multiplies the
+gradient of A by up to 1e6: by plain torch on one process, gradients that were moved in their last
+bit at random moved losses by 3e-4 of the first. Without the preconditioner they are 5e-2 off."""
+
 SHARED = ("torchx2", "zero1x2", "zero2x2", "zero3x2")
 """Engines of two processes."""
 
 WITHOUT_DROPOUT = {"riemoe_lora": "riemoe_lora[dropout=0]", "smoa": "smoa:small[dropout=0]"}
 """What drops out is another part on each process."""
 
-COMPARED = [
-    name
-    for name in EVERY
-    if not name.startswith("hycam") and not plugins.method(name.partition(":")[0]).undivided
-]
+COMPARED = [name for name in EVERY if not name.startswith("hycam")]
 """HyCAM draws noise in training, which is other noise on each process."""
 
 Trained = Callable[..., Path]
@@ -114,8 +115,9 @@ def share(folder: Path, engine: str, name: str) -> None:
     """Check that two processes trained and saved what one did."""
     one, two = losses(folder, "torch", name), losses(folder, engine, name)
     assert len(one) == STEPS + 6
-    assert two == pytest.approx(one, abs=REORDERED * one[0])
-    assert one[0] - one[-1] > 100 * REORDERED * one[0]  # it learned
+    rounding = AMPLIFIED.get(name.partition("[")[0], REORDERED)
+    assert two == pytest.approx(one, abs=rounding * one[0])
+    assert one[0] - one[-1] > 100 * rounding * one[0]  # it learned
     whole, saved = adapter(folder, "torch", name), adapter(folder, engine, name)
     assert {key: one.shape for key, one in saved.items()} == {k: v.shape for k, v in whole.items()}
     other = adapter(folder, f"{engine}/1", name)
