@@ -61,6 +61,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {"PYTHONPATH": searched, "POISONED": str(folder / "poisoned.txt")}
     command = ("run", "--methods", "lora", "--tasks", "gsm8k", "--limit", "2")
     command += ("--train-limit", "20", "--set", "train.epochs=1")
+    command += ("--set", "protocol.max_new_tokens=4")
     printed = []
     for _ in range(2):
         # The second time, only the adapter is left.
