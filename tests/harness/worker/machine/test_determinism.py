@@ -112,6 +112,7 @@ method = replace(lora, title="Changed", auxiliary_loss=nothing)
 """
 
 
+@pytest.mark.parts
 def test_a_nondeterministic_kernel_ends_a_training_unless_it_is_excepted(
     harness: Command, tmp_path: Path
 ) -> None:
