@@ -20,7 +20,7 @@ def test_rows(name: str, benchmark: Benchmark) -> tuple[Row, ...]:
     return _drawn(name, benchmark.sample)
 
 
-@cache  # a problem of three numbers is drawn a hundred times until all of its pairs are of the split
+@cache  # the three numbers of a problem are drawn about a hundred times, until the split is right
 def _drawn(name: str, sample: tuple[tuple[Form, int], ...]) -> tuple[Row, ...]:
     drawn = [
         problem
