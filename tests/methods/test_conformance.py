@@ -24,8 +24,8 @@ SHAPES = (checks.starts_as_the_base, checks.cached_equals_uncached, checks.count
 ONCE = "qwen2-mha"
 """Where the checks of what is kept run in `make test`; it has biases. Elsewhere: `make parts`."""
 
-ALIKE = {"mistral-mha", "qwen3-gqa", "gemma2-gqa"}
-"""In `make test` they have the checks of `SHAPES`; Llama, Qwen 2 and Gemma 3, built like them, all.
+HERE = {"llama-gqa", "qwen2-mha", "gemma3-mha"}
+"""Where all other checks run in `make test`; the other models, built like these: `make parts`.
 
 Mistral is a Llama, and Gemma 3 norms queries and keys as Qwen 3 does, and layers as Gemma 2 does.
 """
@@ -33,9 +33,7 @@ Mistral is a Llama, and Gemma 3 norms queries and keys as Qwen 3 does, and layer
 
 def is_later(check: Check, model: str) -> bool:
     """Whether a check is left to `make parts`."""
-    if check in KEPT_CHECKS:
-        return model != ONCE
-    return model in ALIKE and check not in SHAPES
+    return model != ONCE if check in KEPT_CHECKS else model not in HERE
 
 
 def cases() -> Iterator[Any]:
