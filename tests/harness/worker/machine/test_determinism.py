@@ -119,16 +119,8 @@ def test_a_nondeterministic_kernel_ends_a_training_unless_it_is_excepted(
     for name, opening in {"bare": "if True:", "wrapped": "with excepted():"}.items():
         (tmp_path / f"{name}.py").write_text(METHOD.format(opening=opening))
     grid = ["run", "--methods", "bare.py,wrapped.py", "--tasks", "gsm8k", "--limit", "1"]
-    grid += [
-        "--slots",
-        "1",
-        "--train-limit",
-        "40",
-        "--set",
-        "train.epochs=1",
-        "--set",
-        "protocol.max_new_tokens=4",
-    ]
+    grid += ["--train-limit", "40", "--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4"]
+    grid += ["--slots", "1"]
     assert harness(tmp_path, *grid).returncode == 1
     runs = {one["method"]: one for one in json.loads(harness(tmp_path, "history", "--json").stdout)}
     bare, wrapped = runs["bare"], runs["wrapped"]
