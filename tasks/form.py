@@ -33,7 +33,7 @@ class Problem:
 
 
 class Form(Protocol):
-    """How the problems of a benchmark look."""
+    """How the problems of a benchmark look. It is hashable, as a frozen dataclass is."""
 
     def draw(self, split: Split, rng: random.Random) -> Problem:
         """Draw one problem of a split."""

@@ -44,7 +44,8 @@ class Shares(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
         if "leaderboard/browser/" in file:
             # One process makes the runs that all of them look at.
             return "browser"
-        return nodeid if file.endswith("test_published_percentages.py") else file
+        alone = ("test_published_percentages.py", "test_walkthroughs.py")
+        return nodeid if file.endswith(alone) else file
 
 
 @pytest.hookimpl(optionalhook=True)

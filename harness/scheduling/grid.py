@@ -7,8 +7,7 @@ it ends there, or until its process is gone: then it is free to be taken over.
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from harness.scheduling.keeper import Keeper
 from harness.scheduling.policy import Policy
 from harness.scheduling.preparing import halvable, prepare, with_halvings
 from harness.scheduling.progress import Display, Ending
+from harness.scheduling.repeated import repeated
 from harness.scheduling.summary import Summary
 from harness.spec.planned import PlannedRun
 from results.analysis.averages import overall
@@ -75,7 +75,7 @@ class Grid:
         made until its run starts: they are how others know what waits.
         """
         with self.display.shown():
-            with self._looking():
+            with repeated(self._look, LOOK):
                 for folder, planned in todo:
                     with self._changed:
                         self._begin(Cell(folder, planned, Held(folder)))
@@ -96,28 +96,16 @@ class Grid:
     def _submitted(self) -> bool:
         return any(cell.job for cell in self._open.values())
 
-    @contextmanager
-    def _looking(self) -> Iterator[None]:
-        """Look at what others have while the work within goes on."""
-        stop = threading.Event()
-        thread = threading.Thread(target=self._look_until, args=(stop,), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-
-    def _look_until(self, stop: threading.Event) -> None:
-        while not stop.wait(LOOK):
-            with self._changed:
-                try:
-                    self._look()
-                except Exception as fault:  # the thread that reads outcomes raises it
-                    self._fault = fault
-                self._changed.notify_all()
-
     def _look(self) -> None:
+        """Look at what others have."""
+        with self._changed:
+            try:
+                self._look_at_cells()
+            except Exception as fault:  # the thread that reads outcomes raises it
+                self._fault = fault
+            self._changed.notify_all()
+
+    def _look_at_cells(self) -> None:
         self.keeper.again()
         for cell in list(self._open.values()):
             if cell.job is None:

@@ -17,6 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from harness.scheduling.repeated import repeated
 from harness.scheduling.watched import Watched
 from harness.spec.outcome import Status
 from results.reports.times import clock, duration, time_of_day
@@ -82,7 +83,7 @@ class Display:
     def shown(self) -> Iterator[None]:
         """Keep the display up to date while the work within goes on; leave its sum."""
         try:
-            with self._live() if self.console.is_terminal else self._in_lines():
+            with self._live() if self.console.is_terminal else repeated(self._running, 0.5):
                 yield
         finally:
             self.say(f"{self._counted()} in {clock(time.monotonic() - self.started)}")
@@ -153,22 +154,6 @@ class Display:
             transient=True,
         ):
             yield
-
-    @contextmanager
-    def _in_lines(self) -> Iterator[None]:
-        stop = threading.Event()
-
-        def look() -> None:
-            while not stop.wait(0.5):
-                self._running()
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
 
 
 @contextmanager

@@ -6,19 +6,25 @@ never pooled with them.
 
 import random
 from collections.abc import Iterable
+from functools import cache
 from itertools import cycle, islice
 
 from tasks.contract import Benchmark, Row
-from tasks.form import Problem, distinct
+from tasks.form import Form, Problem, distinct
 
 SEED = 2026
 
 
 def test_rows(name: str, benchmark: Benchmark) -> tuple[Row, ...]:
     """Draw the test set of the benchmark `name`."""
+    return _drawn(name, benchmark.sample)
+
+
+@cache  # the three numbers of a problem are drawn about a hundred times, until the split is right
+def _drawn(name: str, sample: tuple[tuple[Form, int], ...]) -> tuple[Row, ...]:
     drawn = [
         problem
-        for number, (form, count) in enumerate(benchmark.sample)
+        for number, (form, count) in enumerate(sample)
         for problem in islice(distinct(form, "test", _rng(name, number)), count)
     ]
     return _rows(drawn)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -21,7 +22,7 @@ from results.store import Reader
 Command = Callable[..., Any]
 
 GRID = ["run", "--methods", "dypam,lora", "--tasks", "math", "--seeds", "7,8"]
-GRID += ["--limit", "3", "--train-limit", "40", "--set", "train.epochs=1"]
+GRID += ["--limit", "3", "--train-limit", "40", "--set", "train.epochs=1", "--slots", "1"]
 ONE = [{"dypam,lora": "lora", "7,8": "7,"}.get(word, word) for word in GRID]
 """One run of the four."""
 BENCHMARKS = plugins.group("math").benchmarks
@@ -120,6 +121,7 @@ def test_a_grid_that_is_all_stored_says_so_without_torch_and_without_a_worker(
         running, seen = subprocess.Popen(command, cwd=place, env=environment, stderr=told), set()
         while running.poll() is None:
             seen |= {*children(running.pid)}
+            time.sleep(0.1)  # a worker's imports take seconds
         told.seek(0)
         imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in told}
     assert (running.returncode, seen) == (0, set())
@@ -307,7 +309,7 @@ def test_gradient_checkpointing_changes_no_digit_and_is_recorded_with_the_enviro
 
 OWN = ["run", "--methods", "base,lora[r=2],lora[r=2,train.lr=2e-4]", "--tasks", "gsm8k"]
 OWN += ["--seeds", "7,8", "--limit", "3", "--train-limit", "40", "--set", "train.epochs=1"]
-OWN += ["--set", "protocol.max_new_tokens=8"]
+OWN += ["--set", "protocol.max_new_tokens=8", "--slots", "1"]
 
 
 @pytest.fixture(scope="module")

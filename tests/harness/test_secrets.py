@@ -62,6 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {"PYTHONPATH": searched, "POISONED": str(folder / "poisoned.txt")}
     command = ("run", "--methods", "lora", "--tasks", "gsm8k", "--limit", "2")
     command += ("--train-limit", "20", "--set", "train.epochs=1")
+    command += ("--set", "protocol.max_new_tokens=4")
     printed = []
     for _ in range(2):
         # The second time, only the adapter is left.
@@ -79,12 +80,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parts
 def test_no_secret_of_the_environment_is_written_or_printed(place: Path) -> None:
     for path, content in contents(place).items():
         for name, secret in SECRETS.items():
             assert secret.encode() not in content, f"{name} in {path}"
 
 
+@pytest.mark.parts
 def test_no_pickle_is_loaded_in_a_run_that_reads_back_what_was_trained(place: Path) -> None:
     assert not (place / "poisoned.txt").exists(), (place / "poisoned.txt").read_text()
     assert list(place.glob("runs/*/result.json"))

@@ -1,4 +1,4 @@
-"""What is imported, and when: every reading command in a fresh process, on runs made by hand."""
+"""What is imported, and when: reading commands in a fresh process, on runs made by hand."""
 
 import json
 import os
@@ -19,15 +19,23 @@ from results.runfolder.values import Generation, Result, TrainRecord, Verdict
 HEAVY = {"torch", "transformers", "peft", "accelerate", "deepspeed", "datasets"}
 
 LISTED = """
-import sys
+import json, sys
+from pathlib import Path
 from harness.cli import main
-sys.argv = ["harness", *sys.argv[1:]]
-try:
-    main()
-finally:
-    names = {name.partition(".")[0] for name in sys.modules}
-    print("imported:", *sorted(names), file=sys.stderr)
+path, *commands = sys.argv[1:]
+found = {}
+for command in commands:
+    before = {*sys.modules}
+    sys.argv = ["harness", *command.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        status = ended.code
+    names = {name.partition(".")[0] for name in {*sys.modules} - before}
+    found[command] = status, sorted(names)
+Path(path).write_text(json.dumps(found))
 """
+"""Runs commands one after the other, and writes the status of each and what it imported newly."""
 
 READING = {
     "table": [
@@ -73,15 +81,17 @@ READING = {
 
 LOADING = {"run", "rerun", "retry", "doctor"}
 
+COMMANDS = [f"{name} {words}" for name, several in READING.items() for words in several]
+
 
 @pytest.fixture(scope="module")
-def place(
+def imported(
     tmp_path_factory: pytest.TempPathFactory,
     planned: Callable[..., PlannedRun],
     train_record: TrainRecord,
     result: Result,
-) -> tuple[Path, dict[str, str]]:
-    """Write two finished runs and a failed one, and the store of them."""
+) -> dict[str, tuple[int, list[str]]]:
+    """Run all commands over two finished runs and a failed one; return what `LISTED` writes."""
     root, ids = tmp_path_factory.mktemp("reading"), {}
     (root / "data").mkdir()
     (root / "rows.json").write_text('[{"question": "1 + 1?", "answer": 2}]')
@@ -97,8 +107,9 @@ def place(
             folder.note_failure("ValueError: no such layer")
         else:
             finish(folder, train_record, result)
-    listed("reindex", root)
-    return root, {"run": ids["lora"], "other": ids["dypam"], "failed": ids["failed"]}
+    ids = {"run": ids["lora"], "other": ids["dypam"], "failed": ids["failed"]}
+    found = listed(root, "reindex", *(command.format(**ids) for command in COMMANDS))
+    return dict(zip(["reindex", *COMMANDS], found, strict=True))
 
 
 def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None:
@@ -127,32 +138,33 @@ def finish(folder: RunFolder, train_record: TrainRecord, result: Result) -> None
     folder.write_result(result.model_copy(update={"scores": tuple(scores)}))
 
 
-def listed(command: str, folder: Path) -> set[str]:
-    """Run a command in a fresh process and list the top-level modules that it imported."""
+def listed(folder: Path, *commands: str) -> list[tuple[int, list[str]]]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARNESS_")}
     done = subprocess.run(
-        [sys.executable, "-c", LISTED, *command.split()],
+        [sys.executable, "-c", LISTED, "imported.json", *commands],
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    said, _, names = done.stderr.rpartition("imported:")
-    assert done.returncode == 0, said
-    return set(names.split())
+    assert done.returncode == 0, done.stderr
+    return [*json.loads((folder / "imported.json").read_text()).values()]
 
 
-@pytest.mark.parametrize(
-    "command", [f"{name} {words}" for name, several in READING.items() for words in several]
-)
-def test_a_reading_command_imports_neither_torch_nor_transformers_nor_peft(
-    command: str, place: tuple[Path, dict[str, str]]
+def test_a_first_command_imports_what_it_needs(
+    imported: dict[str, tuple[int, list[str]]],
 ) -> None:
-    root, ids = place
-    imported = listed(command.format(**ids), root)
-    assert "harness" in imported
-    assert imported & HEAVY == set()
+    assert {"harness", "results", "sqlalchemy"} <= {*imported["reindex"][1]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_reading_command_imports_neither_torch_nor_transformers_nor_peft(
+    command: str, imported: dict[str, tuple[int, list[str]]]
+) -> None:
+    status, names = imported[command]
+    assert status == 0
+    assert HEAVY.isdisjoint(names)
 
 
 def test_every_command_reads_or_is_known_to_load_models() -> None:

@@ -174,12 +174,12 @@ def test_a_run_folder_says_where_the_files_lay(mine: Path, tmp_path: Path) -> No
 
 
 def test_stored_answers_are_rescored_with_a_benchmark_by_path(
-    mine: Path, program: Command, tmp_path: Path
+    mine: Path, harness: Command, tmp_path: Path
 ) -> None:
-    done = program(tmp_path, "run", "--methods", "base", "--tasks", "my/zoo.py", *SHORT)
+    done = harness(tmp_path, "run", "--methods", "base", "--tasks", "my/zoo.py", *SHORT)
     assert done.returncode == 0, done.stderr
     (mine / "zoo.py").write_text(BENCHMARK.replace("== float(gold)", "!= float(gold)"))
-    done = program(tmp_path, "rescore")
+    done = harness(tmp_path, "rescore")
     assert done.returncode == 0, done.stdout
     assert "zoo accuracy 0.0 -> 1.0" in done.stdout
 

@@ -11,6 +11,7 @@ Command = Callable[..., Any]
 
 GRID = ("run", "--methods", "lora[train.lr=1e37],ia3", "--tasks", "gsm8k", "--limit", "2")
 GRID += ("--train-limit", "40", "--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4")
+GRID += ("--slots", "1")
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,7 @@ def test_zero_three_comes_to_the_scores_of_plain_torch(
     same(alone, work(made(tmp_path / "run", *ZERO_3, gpus_per_run=processes)))
 
 
+@pytest.mark.parts
 def test_a_rank_that_is_killed_fails_the_run_with_its_reason_and_leaves_no_process(
     tmp_path: Path,
     children: Callable[[int], list[int]],

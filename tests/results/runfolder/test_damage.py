@@ -115,7 +115,11 @@ def a_dangling_link(path: Path, _: float) -> None:
 
 
 HOW = (truncated, flipped, emptied, removed, a_folder, a_dangling_link)
-SHARE = st.floats(0, 0.999)
+
+
+def do(damage: Callable[[Path, float], None], path: Path, data: st.DataObject) -> None:
+    """Damage a file; where the place matters, hypothesis tries several."""
+    damage(path, data.draw(st.floats(0, 0.999)) if damage in {truncated, flipped} else 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -147,17 +151,17 @@ def read(folder: RunFolder) -> dict[str, Any]:
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("damage", HOW)
 @settings(max_examples=12)
-@given(where=SHARE)
+@given(data=st.data())
 def test_what_a_run_goes_on_from_is_what_was_written_or_is_set_aside(
     name: str,
     damage: Callable[[Path, float], None],
     working: RunFolder,
     copied: Callable[[RunFolder], RunFolder],
-    where: float,
+    data: st.DataObject,
 ) -> None:
     folder, whole = copied(working), read(working)
     others = contents(folder) - {(folder.path / name).read_bytes()}
-    damage(folder.path / name, where)
+    do(damage, folder.path / name, data)
     said = [*mend_ending(folder), *mend_kept(folder, trains=True)]
     found = read(folder)
     assert found.items() <= whole.items()
@@ -191,16 +195,16 @@ def test_an_undamaged_folder_is_left_alone(working: RunFolder) -> None:
 @pytest.mark.parametrize("name", ENDED)
 @pytest.mark.parametrize("damage", HOW)
 @settings(max_examples=12)
-@given(where=SHARE)
+@given(data=st.data())
 def test_a_finished_run_that_was_damaged_is_refused_or_named_or_the_same(
     name: str,
     damage: Callable[[Path, float], None],
     finished: RunFolder,
     copied: Callable[[RunFolder], RunFolder],
-    where: float,
+    data: st.DataObject,
 ) -> None:
     whole, folder = record(finished), copied(finished)
-    damage(folder.path / name, where)
+    do(damage, folder.path / name, data)
     found, error = tried(lambda: record_of(folder))
     if error:
         # Without run.json a folder counts as one of the first format, which has a job.json.
@@ -256,19 +260,19 @@ def test_a_score_of_before_sums_were_kept_is_counted_again(
 
 @pytest.mark.parametrize("damage", HOW)
 @settings(max_examples=12)
-@given(where=SHARE)
+@given(data=st.data())
 def test_a_damaged_attempt_keeps_nobody_from_the_next_one(
     damage: Callable[[Path, float], None],
     working: RunFolder,
     copied: Callable[[RunFolder], RunFolder],
-    where: float,
+    data: st.DataObject,
 ) -> None:
     folder = copied(working)
     for _ in range(2):
         with claimed(folder, pytest.fail) as claim:
             assert claim
             claim.end("interrupted")
-    damage(folder.path / "attempts" / "0002.json", where)
+    do(damage, folder.path / "attempts" / "0002.json", data)
     begun = attempts_begun(folder)
     assert begun.token == (attempts.last(folder) or begun).token
     assert read(folder) == read(working)
@@ -287,19 +291,19 @@ def attempts_begun(folder: RunFolder) -> attempts.Attempt:
 )
 @pytest.mark.parametrize("damage", HOW)
 @settings(max_examples=12)
-@given(where=SHARE)
+@given(data=st.data())
 def test_the_first_files_of_a_planned_run_are_written_again(
     name: str,
     damage: Callable[[Path, float], None],
     working: RunFolder,
     copied: Callable[[RunFolder], RunFolder],
-    where: float,
+    data: st.DataObject,
 ) -> None:
     folder = copied(working)
     for one in ("lock", "log.txt", "failure.json"):
         (folder.path / one).write_text("x")
     planned = folder.head(), folder.spec(), folder.places()
-    damage(folder.path / name, where)
+    do(damage, folder.path / name, data)
     _, error = tried(lambda: folder.create(*planned))
     if error:
         assert "Upgrade the harness." in error  # a digit of the format was raised

@@ -46,10 +46,19 @@ def server() -> Iterator[Callable[[], str]]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(params=DATABASES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Name a store that is not there yet, as `--store` takes it."""
+@pytest.fixture(scope="session", params=DATABASES)
+def new_place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Name stores that are not there yet, as `--store` takes them."""
     if request.param == "sqlite":
-        return str(tmp_path / "a store?#%20.db")  # characters that a URL would take for its own
-    made: str = request.getfixturevalue("server")()
+        # With characters that a URL would take for its own.
+        return lambda: str(tmp_path_factory.mktemp("store") / "a store?#%20.db")
+    made: Callable[[], str] = request.getfixturevalue("server")
     return made
+
+
+@pytest.fixture
+def place(new_place: Callable[[], str]) -> str:
+    """Name a store that is not there yet."""
+    return new_place()

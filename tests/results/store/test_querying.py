@@ -15,6 +15,7 @@ from results.record import Note, Run
 from results.store import Reader, Store, database
 
 Make = Callable[..., Run]
+Filled = tuple[str, list[Run]]
 
 RATES = (1e-4, 2e-4, 1e-3)
 
@@ -45,12 +46,14 @@ def stored(make: Make) -> list[Run]:
     return found
 
 
-@pytest.fixture
-def runs(place: str, make: Make) -> list[Run]:
-    found, store = stored(make), Store(place)
+@pytest.fixture(scope="module")
+def filled(new_place: Callable[[], str], make: Make) -> Filled:
+    """Fill a store that is only read; name it with its runs."""
+    place, found = new_place(), stored(make)
+    store = Store(place)
     for run in found:
         store.add(run)
-    return found
+    return place, found
 
 
 def ids(place: str, **asked: Any) -> list[str]:
@@ -94,14 +97,16 @@ QUERIES: list[tuple[dict[str, Any], Callable[[Run], bool]]] = [
 
 @pytest.mark.parametrize(("asked", "meant"), QUERIES, ids=[str(asked) for asked, _ in QUERIES])
 def test_a_query_finds_the_runs_that_it_means_newest_first(
-    place: str, runs: list[Run], asked: dict[str, Any], meant: Callable[[Run], bool]
+    filled: Filled, asked: dict[str, Any], meant: Callable[[Run], bool]
 ) -> None:
+    place, runs = filled
     assert ids(place, **asked) == [run.run_id for run in reversed(runs) if meant(run)]
 
 
 def test_runs_are_sorted_by_a_field_or_a_score_and_those_without_it_are_left_out(
-    place: str, runs: list[Run]
+    filled: Filled,
 ) -> None:
+    place, runs = filled
     by_score = sorted(runs, key=lambda run: run.scores[0].value, reverse=True)
     assert ids(place, sort="-gsm8k.accuracy") == [run.run_id for run in by_score]
     losses = [run for run in runs if run.validation_loss is not None]
@@ -117,14 +122,16 @@ def test_an_average_is_that_over_the_rows_of_all_benchmarks(place: str, make: Ma
     assert ids(place, metrics=["accuracy:61.."]) == []
 
 
-def test_a_limit_says_how_many_more_there_are(place: str, runs: list[Run]) -> None:
+def test_a_limit_says_how_many_more_there_are(filled: Filled) -> None:
+    place, runs = filled
     found = history(place, shown=Shown(limit=5))
     assert [entry.run_id for entry in found.value] == [run.run_id for run in runs[:-6:-1]]
     assert found.notes == ["5 of 24 attempts are shown, 19 more with --limit 24."]
     assert history(place, shown=Shown(limit=24)).notes == []
 
 
-def test_groups_count_their_runs(place: str, runs: list[Run]) -> None:
+def test_groups_count_their_runs(filled: Filled) -> None:
+    place, _ = filled
     asked = Asked(sort="-gsm8k.accuracy")
     found = history(place, asked, Shown(group_by="method,train.lr")).value
     assert [(row["method"], row["train.lr"], row["attempts"]) for row in found] == [
@@ -137,13 +144,15 @@ def test_groups_count_their_runs(place: str, runs: list[Run]) -> None:
     assert sum(row["hours"] for row in found) == pytest.approx(24 * 12 / 3600, abs=0.01)
 
 
-def test_columns_are_any_fields(place: str, runs: list[Run]) -> None:
+def test_columns_are_any_fields(filled: Filled) -> None:
+    place, runs = filled
     names = "run,r,lr,gsm8k.accuracy,accuracy,environment.torch,tag"
     (row, *_) = history(place, shown=Shown(columns=names)).value
     assert list(row.values()) == [runs[-1].run_id, 16, 1e-3, 53.0, 60.0, "2.1", ""]
 
 
-def test_csv_has_a_line_for_each_run(place: str, runs: list[Run]) -> None:
+def test_csv_has_a_line_for_each_run(filled: Filled) -> None:
+    place, runs = filled
     lines = history(place, shown=Shown(form="csv")).text.splitlines()
     assert len(lines) == 1 + len(runs)
     assert lines[0].startswith('"run","started","status","method"')
@@ -168,8 +177,9 @@ def test_csv_has_a_line_for_each_run(place: str, runs: list[Run]) -> None:
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_the_nearest(
-    place: str, runs: list[Run], asked: dict[str, Any], words: str
+    filled: Filled, asked: dict[str, Any], words: str
 ) -> None:
+    place, _ = filled
     with pytest.raises(UserError, match=words):
         history(place, Asked(**asked))
 

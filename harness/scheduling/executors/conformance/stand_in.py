@@ -42,7 +42,11 @@ class Act:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.folder = claim, claim.folder
-        self.beside = Path((self.folder.path / BESIDE).read_text())
+
+    @property
+    def beside(self) -> Path:
+        """The folder where acts and checks meet."""
+        return Path((self.folder.path / BESIDE).read_text())
 
     def finish(self) -> None:
         """Leave the result."""

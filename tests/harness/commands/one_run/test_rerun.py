@@ -65,6 +65,7 @@ def test_a_rerun_gives_the_same_bits_and_leaves_everything_as_it_was(
     assert content(place) == before
 
 
+@pytest.mark.parts
 def test_another_answer_is_named_and_ends_with_1_and_the_new_folder_is_kept_on_demand(
     harness: Command, place: Path
 ) -> None:

@@ -210,17 +210,27 @@ def test_a_worker_that_breaks_in_its_imports_fails_each_run_and_is_not_started_f
     assert len(starts.read_text()) == STARTS
 
 
+def submit_and_stop(
+    executor: Executor,
+    folder: RunFolder,
+    children: Callable[[int], list[int]],
+    until: Callable[..., bool],
+) -> None:
+    """Submit a run, and stop its worker and itself once it is at work."""
+    before = children(os.getpid())
+    executor.submit(Job((folder,)))
+    assert until(folder.path.with_name("at work").exists)
+    (worker,) = {*children(os.getpid())} - {*before}
+    for one in [worker, *children(worker)]:
+        os.kill(one, signal.SIGSTOP)
+
+
 def test_a_stopped_worker_is_ended_too(
     act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
 ) -> None:
-    before = children(os.getpid())
     folder = act("reach('at work'); wait('never')")
     with local(1) as executor:
-        executor.submit(Job((folder,)))
-        assert until(lambda: folder.path.with_name("at work").exists())
-        (worker,) = {*children(os.getpid())} - {*before}
-        for one in [worker, *children(worker)]:
-            os.kill(one, signal.SIGSTOP)
+        submit_and_stop(executor, folder, children, until)
     assert [one.status for one in executor.outcomes()] == ["cancelled"]
     assert not at_work(folder)
 
@@ -229,13 +239,8 @@ def test_a_stopped_worker_goes_on_when_it_is_asked_to_stop(
     act: Act, children: Callable[[int], list[int]], until: Callable[..., bool]
 ) -> None:
     before = children(os.getpid())
-    folder = act("reach('at work'); work()")
     with local(1) as executor:
-        executor.submit(Job((folder,)))
-        assert until(lambda: folder.path.with_name("at work").exists())
-        (worker,) = {*children(os.getpid())} - {*before}
-        for one in [worker, *children(worker)]:
-            os.kill(one, signal.SIGSTOP)
+        submit_and_stop(executor, act("reach('at work'); work()"), children, until)
         assert executor.interrupt() == 1
         assert [one.status for one in executor.outcomes()] == ["cancelled"]
         assert until(lambda: children(os.getpid()) == before), "the worker stays"

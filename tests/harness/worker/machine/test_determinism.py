@@ -112,6 +112,7 @@ method = replace(lora, title="Changed", auxiliary_loss=nothing)
 """
 
 
+@pytest.mark.parts
 def test_a_nondeterministic_kernel_ends_a_training_unless_it_is_excepted(
     harness: Command, tmp_path: Path
 ) -> None:
@@ -119,6 +120,7 @@ def test_a_nondeterministic_kernel_ends_a_training_unless_it_is_excepted(
         (tmp_path / f"{name}.py").write_text(METHOD.format(opening=opening))
     grid = ["run", "--methods", "bare.py,wrapped.py", "--tasks", "gsm8k", "--limit", "1"]
     grid += ["--train-limit", "40", "--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4"]
+    grid += ["--slots", "1"]
     assert harness(tmp_path, *grid).returncode == 1
     runs = {one["method"]: one for one in json.loads(harness(tmp_path, "history", "--json").stdout)}
     bare, wrapped = runs["bare"], runs["wrapped"]

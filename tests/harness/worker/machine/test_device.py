@@ -1,17 +1,17 @@
 """A run needs the device that it was planned for, and keeps what it held of it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from harness.spec.outcome import FAILED
 from harness.spec.planned import PlannedRun
+from harness.worker.__main__ import attempted
 from harness.worker.journal import Journal
 from harness.worker.machine import device
+from results.runfolder.claims import claimed
 from results.runfolder.folder import RunFolder
 
 Planned = Callable[..., PlannedRun]
@@ -43,9 +43,9 @@ def test_a_run_for_a_gpu_says_what_was_planned_and_what_torch_sees(
 def test_a_run_for_a_gpu_fails_at_once_without_one(planned: Planned, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(*planned(weights="bfloat16").model_copy(update={"gpu": True}).kept)
-    command = [sys.executable, "-P", "-m", "harness.worker", os.fspath(folder.path)]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
-    assert done.returncode == 1
+    with claimed(folder, pytest.fail) as claim:
+        assert claim
+        assert attempted(claim) == FAILED
     failure = folder.failure()
     assert failure
     assert "planned for a GPU" in failure.reason

@@ -183,6 +183,7 @@ def test_every_method_that_calls_itself_safe_takes_them_in_bfloat16(every: Path,
     agree(every, name)
 
 
+@pytest.mark.parts
 def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path) -> None:
     found = json.loads((halved / "witness.json").read_text())
     assert found["dtypes"] == ["torch.float32"]
