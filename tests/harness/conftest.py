@@ -14,7 +14,7 @@ import pytest
 
 from harness import plugins
 from harness.protocols import paper
-from harness.scheduling.executors.conformance.stand_in import RESULT
+from harness.scheduling.executors.conformance.stand_in import BESIDE, RESULT
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import USUAL_BATCHES, Recipe
 from harness.spec.spec import Backbone, Data, MethodSpec, Seeds, Spec
@@ -149,6 +149,7 @@ def act(tmp_path: Path) -> Callable[..., RunFolder]:
         folder = RunFolder(tmp_path / name)
         folder.path.mkdir()
         (folder.path / "act.py").write_text(script)
+        (folder.path / BESIDE).write_text(str(tmp_path))
         return folder
 
     return make
