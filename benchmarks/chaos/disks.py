@@ -46,13 +46,10 @@ def full(grid: Grid) -> Callable[[Random, Path], Round]:
 
 
 def _finish(grid: Grid, place: Path, status: int, done: Round) -> None:
-    """Do what a user does: the same command again, and a retry of what failed."""
-    again = ["the same command", grid.words(DISK)]
-    retry = ["a retry", ["retry", "--failed", *grid.words(DISK)[-4:]]]
-    for what, words in (again, retry):
-        if status:
-            done.counts.update([f"{what} was needed"])
-            status, _ = command.run(place, list(words))
+    """Do what a user does: the same command again."""
+    if status:
+        done.counts.update(["the same command was needed"])
+        status, _ = command.run(place, grid.words(DISK))
     said = (place / command.OUTPUT).read_text()
     if status or "Traceback" in said:
         done.lost.append(f"ended with {status}: {said[-2000:]}")
