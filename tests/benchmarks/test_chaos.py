@@ -29,24 +29,21 @@ def executor() -> Iterator[Executor]:
 def test_nothing_is_lost_where_runs_and_workers_are_killed(
     small: Grid, executor: Executor, tmp_path: Path
 ) -> None:
-    done = kills.of_runs(small, executor, 8)(Random(1), tmp_path)
+    done = kills.of_runs(small, executor, 17)(Random(1), tmp_path)
     assert not done.lost
     assert done.counts["kills"] > 3
 
 
 @pytest.mark.parts
 def test_nothing_is_lost_where_the_command_is_killed(small: Grid, tmp_path: Path) -> None:
-    done = kills.of_commands(small, 2)(Random(1), tmp_path)
+    done = kills.of_commands(small, 3)(Random(1), tmp_path)
     assert not done.lost
     assert done.counts["kills"]
 
 
 @pytest.mark.parts
-def test_two_commands_finish_no_cell_twice(tmp_path: Path) -> None:
-    grid = Grid(parents.cells(6), tmp_path / "undisturbed")
-    both = tmp_path / "both"
-    both.mkdir()
-    assert parents.of_a_grid(grid)(Random(1), both).lost == []
+def test_two_commands_finish_no_cell_twice(small: Grid, tmp_path: Path) -> None:
+    assert parents.of_a_grid(small)(Random(1), tmp_path).lost == []
 
 
 @pytest.mark.parts
