@@ -1,4 +1,4 @@
-"""What sort of failure an exception is, by its type alone: without torch."""
+"""What sort of failure an exception is, without torch."""
 
 import errno
 import os

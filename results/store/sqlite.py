@@ -112,9 +112,9 @@ def _share_rights(path: Path) -> None:
     """Give the files beside a store its rights: SQLite made them with those of that moment."""
     for one in beside(path):
         with suppress(OSError):  # another user's, or gone
-            rights, lacking = one.stat().st_mode, path.stat().st_mode & ~one.stat().st_mode
-            if lacking:
-                one.chmod(rights | lacking)
+            rights, wanted = one.stat().st_mode, path.stat().st_mode
+            if wanted & ~rights:
+                one.chmod(wanted | rights)
 
 
 def _wal(path: Path) -> Path:
