@@ -19,8 +19,8 @@ LIMIT = 3300
 LOCKED = 120.0
 """Seconds for which the store is locked."""
 
-MOST = 60
-"""Kills of a round at most."""
+MOST, MOST_COMMANDS = 60, 10
+"""Kills of a round at most; each kill of a command costs a start of it."""
 
 
 def parts(folder: Path, executor: Executor) -> dict[str, Part]:
@@ -41,7 +41,7 @@ def parts(folder: Path, executor: Executor) -> dict[str, Part]:
         "full-disk": Part("full disks", 20, disks.full(small), disks.cannot()),
         "parents": Part("cells", 200, parents.of_a_grid(cells)),
         "damages": Part("damages", 200, damages.of_files(killed, executor, 10)),
-        "commands": Part("kills", 100, kills.of_commands(small, MOST)),
+        "commands": Part("kills", 100, kills.of_commands(small, MOST_COMMANDS)),
         "runs": Part("kills", 900, kills.of_runs(small, executor, MOST)),
     }
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from dataclasses import dataclass
@@ -114,6 +115,7 @@ def _run_until(folder: RunFolder, phase: str) -> None:
         phase == "train" and len([*folder.checkpoints.glob("[0-9]*")]) < KEPT
     ):
         assert worker.poll() is None, "the run ended before it was killed"
+        time.sleep(0.01)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 

@@ -17,14 +17,14 @@ LEAST, MOST = 100, 3000
 ENOUGH = 200_000
 """KiB of the disk after that."""
 
-FULL = (8.0, 25.0)
-"""Seconds between which the disk gets room again."""
+LATER = 15.0
+"""Seconds at most after which a full disk gets room again: while the grid runs, or after it."""
 
 DISK = "disk"
 
 
 def full(grid: Grid) -> Callable[[Random, Path], Round]:
-    """Run a grid on a disk in memory that is too small, and gets larger while it runs or after."""
+    """Run a grid on a disk in memory that is too small, and gets larger once it was full."""
 
     def play(random: Random, place: Path) -> Round:
         done, disk = Round(), place / DISK
@@ -33,9 +33,10 @@ def full(grid: Grid) -> Callable[[Random, Path], Round]:
         _mount(disk, f"size={size}k")
         try:
             running = command.start(place, grid.words(DISK))
-            time.sleep(random.uniform(*FULL))
+            if _fills(disk, running):
+                done.counts.update(["full disks"])
+                time.sleep(random.uniform(0, LATER))
             _mount(disk, f"remount,size={ENOUGH}k")
-            done.counts.update(["full disks"])
             _finish(grid, place, running.wait(), done)
             done.lost += [f"{size} KiB: {line}" for line in grid.lost(disk)]
         finally:
@@ -45,14 +46,20 @@ def full(grid: Grid) -> Callable[[Random, Path], Round]:
     return play
 
 
+def _fills(disk: Path, running: command.Running[bytes]) -> bool:
+    """Wait until a disk has no room left, or the command has ended; say whether it was full."""
+    while running.poll() is None:
+        if os.statvfs(disk).f_bavail == 0:
+            return True
+        time.sleep(0.005)
+    return running.returncode != 0
+
+
 def _finish(grid: Grid, place: Path, status: int, done: Round) -> None:
-    """Do what a user does: the same command again, and a retry of what failed."""
-    again = ["the same command", grid.words(DISK)]
-    retry = ["a retry", ["retry", "--failed", *grid.words(DISK)[-4:]]]
-    for what, words in (again, retry):
-        if status:
-            done.counts.update([f"{what} was needed"])
-            status, _ = command.run(place, list(words))
+    """Do what a user does: the same command again."""
+    if status:
+        done.counts.update(["the same command was needed"])
+        status, _ = command.run(place, grid.words(DISK))
     said = (place / command.OUTPUT).read_text()
     if status or "Traceback" in said:
         done.lost.append(f"ended with {status}: {said[-2000:]}")

@@ -7,6 +7,8 @@ Status = Literal["finished", "diverged", "failed", "elsewhere", "cancelled"]
 the run folder. `cancelled`: the user ended it."""
 
 FAILED = 1
+UNWRITTEN = 74
+"""EX_IOERR of sysexits.h: it failed, and could not write why into its folder."""
 ELSEWHERE = 75
 """EX_TEMPFAIL of sysexits.h: another attempt may succeed."""
 INTERRUPTED = 143

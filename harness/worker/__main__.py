@@ -16,17 +16,20 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from harness.imports import many
-from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED
+from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED, UNWRITTEN
 from harness.worker import stopping
 from harness.worker.failing import kind_of
 from harness.worker.parent import end_with_parent
 from results.runfolder.claims import CancelledError, Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
+from results.runfolder.values import FailureKind
 
 PR_SET_CHILD_SUBREAPER = 36
 STOP = {signal.SIGTERM}
@@ -52,9 +55,7 @@ def run(folder: RunFolder) -> int:
     except CancelledError:
         return INTERRUPTED
     except Exception as error:  # of the claim itself, such as a full disk
-        traceback.print_exc()
-        folder.note_failure(_told(error))
-        return FAILED
+        return _failed(error, lambda reason, kind: folder.note_failure(reason, kind=kind))
 
 
 def attempted(claim: Claim) -> int:
@@ -69,14 +70,18 @@ def attempted(claim: Claim) -> int:
         claim.end("interrupted")
         return INTERRUPTED
     except Exception as error:
-        traceback.print_exc()
-        claim.fail(_told(error), kind_of(error))
-        return FAILED
+        return _failed(error, claim.fail)
     return 0
 
 
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _failed(error: Exception, note: Callable[[str, FailureKind], None]) -> int:
+    """Print and note why a run failed; return the exit status."""
+    try:
+        traceback.print_exception(error)
+        note(f"{type(error).__name__}: {error}", kind_of(error))
+    except OSError:
+        return UNWRITTEN
+    return FAILED
 
 
 def fork(folder: RunFolder) -> int:
@@ -115,8 +120,9 @@ def _run_and_exit(folder: RunFolder) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # the log may be on a full disk
+                stream.flush()
         # Not sys.exit: the child must not run the worker's exit handlers.
         os._exit(status)
 

@@ -1,4 +1,7 @@
-"""What sort of failure an exception is, by its type alone: without torch."""
+"""What sort of failure an exception is, without torch."""
+
+import errno
+import os
 
 from harness.errors import UserError
 from results.runfolder.values import FailureKind
@@ -6,16 +9,21 @@ from results.runfolder.values import FailureKind
 MEMORY = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """What errors that have no type of their own say where there was too little memory."""
 
+NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
+"""What errors say, of whatever type, where a disk is full or a quota is used up."""
+
 
 class VanishedError(Exception):
     """A process that the run cannot do without was ended by a signal."""
 
 
 def kind_of(error: Exception) -> FailureKind:
-    """Tell whether there was too little memory, whether the run was refused, or neither.
+    """Tell whether memory or disk had too little room, whether the run was refused, or neither.
 
     >>> kind_of(MemoryError())
     'memory'
+    >>> kind_of(OSError(errno.ENOSPC, "No space left on device"))
+    'disk'
     >>> kind_of(UserError("another data file than was planned"))
     'refused'
     >>> kind_of(ValueError("no such layer"))
@@ -25,6 +33,8 @@ def kind_of(error: Exception) -> FailureKind:
         return "refused"
     if isinstance(error, VanishedError):
         return "vanished"
+    if any(words in str(error) for words in NO_ROOM):
+        return "disk"
     out = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     told = isinstance(error, RuntimeError) and any(words in str(error) for words in MEMORY)
     return "memory" if out or told else "exception"

@@ -13,10 +13,10 @@ FORMAT = 2
 """Raised when a file, a key or the meaning of a key changes."""
 
 
-FailureKind = Literal["memory", "vanished", "stalled", "exception", "refused"]
-"""`memory`: there was too little. `vanished`: a signal or the loss of the machine ended the
-process. `stalled`: it was ended since it did nothing. `exception`: an error that comes again.
-`refused`: what was planned is not what is there."""
+FailureKind = Literal["memory", "disk", "vanished", "stalled", "exception", "refused"]
+"""`memory`: there was too little. `disk`: it was full, or a quota used up. `vanished`: a signal or
+the loss of the machine ended the process. `stalled`: it was ended since it did nothing.
+`exception`: an error that comes again. `refused`: what was planned is not what is there."""
 
 
 class FileValue(BaseModel):

@@ -11,10 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from results.store import database
+from results.store.sqlite import JOURNALS
 from results.store.store import Store
-
-JOURNALS = ("-journal", "-wal", "-shm")
-"""What SQLite keeps beside a file; applied to another file, it would damage that."""
 
 Fill = Callable[[Store], None]
 

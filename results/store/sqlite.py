@@ -26,6 +26,9 @@ SHARED_MEMORY = {
 file system there is none, and two machines would damage the store."""
 
 MOUNTS = Path("/proc/self/mountinfo")
+JOURNALS = ("-journal", "-wal", "-shm")
+"""What SQLite keeps beside a file; applied to another file, it would damage that."""
+
 ANOTHER = "name another store with --store or HARNESS_STORE."
 
 
@@ -95,7 +98,23 @@ def engine(url: URL, begin: Literal["BEGIN", "BEGIN IMMEDIATE"]) -> Engine:
         url, poolclass=NullPool, connect_args=arguments, json_deserializer=lru_cache(json.loads)
     )
     event.listen(made, "begin", lambda connection: connection.exec_driver_sql(begin))
+    if begin == "BEGIN IMMEDIATE":
+        event.listen(made, "do_connect", lambda *_: _share_rights(path(url)))
     return made
+
+
+def beside(path: Path) -> list[Path]:
+    """List what SQLite keeps beside a file at the moment."""
+    return [one for end in JOURNALS if (one := path.with_name(path.name + end)).exists()]
+
+
+def _share_rights(path: Path) -> None:
+    """Give the files beside a store its rights: SQLite made them with those of that moment."""
+    for one in beside(path):
+        with suppress(OSError):  # another user's, or gone
+            rights, wanted = one.stat().st_mode, path.stat().st_mode
+            if wanted & ~rights:
+                one.chmod(wanted | rights)
 
 
 def _wal(path: Path) -> Path:
@@ -131,8 +150,15 @@ def explanation(name: str, error: DBAPIError) -> str | None:
     code = getattr(error.orig, "sqlite_errorname", "")
     for prefix, text in _EXPLANATIONS.items():
         if code.startswith(prefix):
-            return text.format(name=name)
+            return text.format(name=name, locked=_locked(name))
     return None
+
+
+def _locked(name: str) -> str:
+    """List what the user may not write to of a store, and of its folder."""
+    file = path(url(name))
+    found = [one for one in (file.parent, file, *beside(file)) if not os.access(one, os.W_OK)]
+    return ", ".join(map(str, found)) or "the file and its folder"
 
 
 _EXPLANATIONS = {
@@ -150,8 +176,7 @@ _EXPLANATIONS = {
     ),
     "SQLITE_READONLY": (
         "The store {name} is read-only, so nothing can be added to it.\n"
-        "  Please make the file, {name}-wal and {name}-shm if they are there, and the folder "
-        "writable, or " + ANOTHER
+        "  Please make {locked} writable, or " + ANOTHER
     ),
     "SQLITE_FULL": (
         "There is no space left for the store {name}. What it held before is unharmed, and the "

@@ -15,17 +15,19 @@ from results.reports.one_run.screen import screen
 from results.reports.times import duration
 from results.runfolder import aside, attempts
 from results.runfolder.attempts import Attempt
+from results.runfolder.events import read_new
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import EDITED, edits
+from results.runfolder.values import TrainRecord
 
 
 def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     """Show a run; of a failed one the end of its log too."""
     run = named.record(store_place, name)
     folder = RunFolder(Path(run.folder))
-    run, told = _checked(run, folder), _told(folder)
     log = folder.end_of_log() if run.status == "failed" else ""
     record = folder.train_record()
+    run, told = _checked(run, folder), _told(folder, record)
     training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
     tried = _attempts(folder)
     if not in_full:
@@ -42,16 +44,24 @@ def _checked(run: Run, folder: RunFolder) -> Run:
     return replace(run, marks=(*edits(folder, adapter=True), *before))
 
 
-def _told(folder: RunFolder) -> dict[str, str]:
-    """Sum up several attempts, and name what was set aside as damaged."""
+def _told(folder: RunFolder, record: TrainRecord | None) -> dict[str, str]:
+    """Sum up several attempts, and name what was set aside as damaged, and what the events lack."""
     found = attempts.attempts(folder)
     ends = [one.status or "ended without a word" for one in found]
     peak = max((one.peak_memory_bytes for one in found), default=0)
     told = {
         "attempts": summed(ends, [one.seconds for one in found], peak),
         "set aside": ", ".join(aside.listed(folder.path)),
+        "losses": _lacking(folder, record.steps) if record else "",
     }
     return {name: text for name, text in told.items() if text}
+
+
+def _lacking(folder: RunFolder, steps: int) -> str:
+    """Say of how many steps the losses are there, if not of all: the curve has a gap."""
+    there = {one.step for one in read_new(folder.events, 0)[0] if one.loss is not None}
+    gap = len(there) < steps
+    return f"of {len(there)} of {steps} steps: events.jsonl is not whole" if gap else ""
 
 
 def _attempts(folder: RunFolder) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from harness.spec.outcome import ELSEWHERE, INTERRUPTED, Status
+from harness.spec.outcome import ELSEWHERE, INTERRUPTED, UNWRITTEN, Status
 from results.runfolder.attempts import close
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind
@@ -181,6 +181,8 @@ def _why(exit_status: int, printed: str, *, starved: bool) -> tuple[str, Failure
         return "The kernel ended the worker: the machine has too little memory", "memory"
     if exit_status < 0:
         return f"The worker was ended by {_signal(-exit_status)}", "vanished"
+    if exit_status == UNWRITTEN:
+        return "The worker could not write why it failed: is the disk full?", "disk"
     *_, last = printed.strip().split("\n")
     how = f": {last}" if last else " and left no result"
     return f"The worker ended with status {exit_status}{how}", "exception"

@@ -14,8 +14,8 @@ policies = st.builds(Policy, st.integers(0, 4), st.booleans(), st.booleans())
 lost = st.sampled_from(["vanished", "stalled"])
 
 
-@given(policies, st.sampled_from(["exception", "refused"]), pasts, st.booleans())
-def test_what_would_come_again_is_never_repeated(
+@given(policies, st.sampled_from(["exception", "refused", "disk"]), pasts, st.booleans())
+def test_what_would_come_again_at_once_is_never_repeated(
     policy: Policy, kind: FailureKind, past: list[FailureKind], halvable: bool
 ) -> None:
     assert policy.decide(kind, past, halvable=halvable) == "no"

@@ -149,7 +149,7 @@ def test_what_failed_before_is_stored_where_the_store_is_new(
     assert new.run(one).status == "failed"
 
 
-@pytest.mark.parametrize("kind", ["memory", "vanished", "stalled", "refused"])
+@pytest.mark.parametrize("kind", ["memory", "disk", "vanished", "stalled", "refused"])
 def test_what_failed_for_another_reason_is_run_by_the_next_command(
     kind: FailureKind, three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:

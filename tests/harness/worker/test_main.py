@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.contract import outcome_of
 from results.runfolder.folder import RunFolder
 
 SECONDS = 20
@@ -66,6 +67,20 @@ def test_an_exception_leaves_its_reason_its_seconds_and_a_traceback_in_the_log(
     assert 0.2 <= failure.seconds["wall"] < SECONDS
     assert "Traceback" in folder.end_of_log()
     assert folder.end_of_log().endswith("ValueError: no such layer")
+
+
+@pytest.mark.parametrize("log_too", [False, True])
+def test_where_the_disk_is_full_a_run_has_failed_by_that_and_not_by_itself(
+    log_too: bool, serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    folder = act("with open('/dev/full', 'w') as file: file.write('weights')")
+    if log_too:
+        folder.log.symlink_to("/dev/full")
+    (status,) = map(int, serve(folder))
+    outcome_of(folder, status)
+    failure = folder.failure()
+    assert failure
+    assert failure.kind == "disk"
 
 
 def test_what_a_run_prints_goes_to_its_log_and_not_among_the_answers(

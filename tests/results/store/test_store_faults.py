@@ -103,6 +103,17 @@ def test_a_read_only_store_is_read_and_refuses_a_writer_before_any_run(
         Store(read_only)
 
 
+def test_what_is_to_be_made_writable_is_named(
+    path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store(path).add(make())
+    beside = path.with_name(f"{path.name}-shm")
+    beside.touch()
+    monkeypatch.setattr(os, "access", lambda one, _: one != beside)  # for root, all is writable
+    with pytest.raises(ResultsError, match=f"Please make {beside} writable, or"):
+        Store(f"sqlite:///file:{path}?mode=ro&uri=true")
+
+
 @pytest.fixture
 def full_disk() -> Iterator[Callable[[], None]]:
     """Let no database grow, from the call on."""

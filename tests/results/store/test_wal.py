@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,20 @@ def test_a_reader_does_not_keep_a_writer_waiting(path: Path, make: Make) -> None
         store.add(make(seed=2))
         assert connection.exec_driver_sql("SELECT COUNT(*) FROM runs").scalar() == before == 1
     assert len(Reader(path).runs()) == 2
+
+
+def test_what_was_made_beside_a_store_while_it_was_read_only_is_written_again(
+    path: Path, make: Make
+) -> None:
+    store = Store(path)
+    store.add(make(seed=1))
+    path.chmod(0o444)
+    with closing(sqlite3.connect(path)) as another:
+        another.execute("SELECT COUNT(*) FROM runs").fetchall()
+        assert {oct(one.stat().st_mode) for one in sqlite.beside(path)} == {"0o100444"}
+        path.chmod(0o644)
+        store.add(make(seed=2))
+        assert {oct(one.stat().st_mode) for one in sqlite.beside(path)} == {"0o100644"}
 
 
 def test_what_a_crash_left_beside_the_store_belongs_to_it(path: Path, make: Make) -> None:

@@ -12,7 +12,7 @@ from results.runfolder import attempts
 from results.runfolder.aside import set_aside
 from results.runfolder.claims import Claim, claimed
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import Result
+from results.runfolder.values import Event, Result, TrainRecord
 
 
 @pytest.fixture
@@ -70,3 +70,17 @@ def test_what_was_set_aside_and_weights_that_were_edited_are_named(
     said = show("none.db", str(folder.path)).text
     assert "set aside damaged/1/method.json" in said
     assert "edited after the run: adapter/adapter_model.safetensors" in " ".join(said.split())
+
+
+def test_losses_that_the_events_lack_are_told_of(
+    folder: RunFolder, result: Result, train_record: TrainRecord
+) -> None:
+    folder.write_train_record(train_record.model_copy(update={"steps": 3, "best_step": 3}))
+    events = [Event(time=0.0, step=step, loss=1.0) for step in (1, 2, 2, 3)]
+    folder.events.write_text("".join(f"{one.model_dump_json()}\n" for one in events))
+    attempt(folder, 6.0, 3, finish(folder, result))
+    assert "events.jsonl" not in show("none.db", str(folder.path)).text
+    first, *_, last = folder.events.read_text().splitlines(keepends=True)
+    folder.events.write_text(first + last)
+    said = " ".join(show("none.db", str(folder.path)).text.split())
+    assert "losses of 2 of 3 steps: events.jsonl is not whole" in said

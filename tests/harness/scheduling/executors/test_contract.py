@@ -23,6 +23,7 @@ def folder(tmp_path: Path) -> RunFolder:
         (0, "ended with status 0 and left no result$"),
         (1, "ended with status 1 and left no result$"),
         (3, "ended with status 3 and left no result$"),
+        (74, "could not write why it failed: is the disk full"),  # EX_IOERR of sysexits.h
         (-9, "ended by SIGKILL: is there enough memory"),
         (-15, "ended by SIGTERM$"),
         (-11, "ended by SIGSEGV$"),
