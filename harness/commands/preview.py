@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness import plugins
@@ -12,15 +13,20 @@ from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.history import Estimate, History
 from harness.planning.plan import draft
 from harness.planning.request import Request
+from harness.scheduling.policy import DEFAULT
 from harness.spec.planned import PlannedRun
 from results.reports.costs import size
 from results.reports.times import duration
 from results.runfolder import locks
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.state import state_of
 from results.store import Reader
 
-DONE = ("stored", "diverged", "forgotten")
-"""What is not run again."""
+DONE = ("stored", "diverged", "forgotten", "failed before")
+"""What is not run again; `failed before`: the error would come again."""
+
+TO_DO = ("failed", "cancelled", "new")
+"""What is run; `cancelled`: the command takes that back."""
 
 
 def preview(request: Request, store_place: str, root: Path, executor: str, share: Share) -> str:
@@ -41,7 +47,7 @@ def preview(request: Request, store_place: str, root: Path, executor: str, share
     cards = [] if len(ended) == len(ids) else visible_cards(share.per_gpu)
     planned = found.fitted(cards, ended)
     history = _history(planned, store) if store else History([])
-    left = [run for run in planned if how[run.spec.run_id] in ("failed", "new")]
+    left = [run for run in planned if how[run.spec.run_id] in TO_DO]
     takes = {run.spec.run_id: history.estimate(run) for run in left}
     lines = [_line(run, cards, how[run.spec.run_id], takes.get(run.spec.run_id)) for run in planned]
     kinds = Counter(how[one] for one in ids)
@@ -51,13 +57,14 @@ def preview(request: Request, store_place: str, root: Path, executor: str, share
             *lines,
             f"{counted(len(planned), 'run', 'runs')}, {len(left)} to do.",
             f"  {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS if kinds[kind])}",
+            *(["  `harness retry RUN` runs again what failed before"] * ("failed before" in kinds)),
             *_summed_up(left, takes),
             *marks,
         ]
     )
 
 
-KINDS = (*DONE, "running", "failed", "new")
+KINDS = (*DONE, "running", *TO_DO)
 
 
 def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, str]:
@@ -73,11 +80,20 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
         how = state_of(str(root / run), held).how
         if how in ("finished", "diverged"):
             return "stored" if how == "finished" else how
-        if how in ("running", "forgotten"):
+        if how == "failed":
+            return "failed" if _is_repeated(RunFolder(root / run)) else "failed before"
+        if how in ("running", "forgotten", "cancelled"):
             return how
-        return "failed" if how == "failed" or run in failed else "new"
+        return "failed" if run in failed else "new"
 
     return {run: state(run) for run in ids}
+
+
+def _is_repeated(folder: RunFolder) -> bool:
+    with suppress(RunFolderError):  # a worker sets aside what is damaged
+        failure = folder.failure()
+        return failure is None or DEFAULT.runs_again(failure.kind)
+    return True
 
 
 def _history(planned: Sequence[PlannedRun], store: Reader) -> History:

@@ -156,15 +156,26 @@ def test_a_dry_run_says_how_far_runs_are_and_what_those_to_do_take(
     with held.locked():
         listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
     ends = {line.split()[0]: line.rpartition("  ")[2] for line in listed[:4]}
-    assert ends[failed.path.name] == "(failed)"
+    assert ends[failed.path.name] == "(failed before)"
     assert ends[held.path.name] == "(running)"
-    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 running, 1 failed"]
+    assert listed[4:7] == [
+        "4 runs, 0 to do.",
+        "  2 stored, 1 failed before, 1 running",
+        "  `harness retry RUN` runs again what failed before",
+    ]
+    failed.note_failure("the worker vanished", kind="vanished")
+    wishes.cancel(held)
+    listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
+    ends = {line.split()[0]: line.rpartition("  ")[2] for line in listed[:4]}
+    assert ends[failed.path.name] == "(failed)"
+    assert ends[held.path.name] == "(cancelled)"
+    assert listed[4:6] == ["4 runs, 2 to do.", "  2 stored, 1 failed, 1 cancelled"]
     assert re.fullmatch(
-        r"  \d+ s of a slot \(1 as runs like them took; measured on CPU .*\)", listed[6]
+        r"  \d+ s of a slot \(2 as runs like them took; measured on CPU .*\)", listed[6]
     )
     wishes.forget(failed, "the wrong data")
     listed = harness(copy, *GRID, "--dry-run").stdout.splitlines()
-    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 forgotten, 1 new"]
+    assert listed[4:6] == ["4 runs, 1 to do.", "  2 stored, 1 forgotten, 1 cancelled"]
 
 
 @pytest.mark.parametrize("name", ["latex", "html", "markdown", "csv", "json"])
