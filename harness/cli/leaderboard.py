@@ -24,6 +24,7 @@ def serve(
         typer.Option(help="A name of this machine by which visitors ask for it; may be repeated."),
     ] = None,
     private: Private = False,
+    pool_eras: options.PoolEras = False,
     store: options.StorePlace = "harness.db",
     root: options.RunsRoot = Path("runs"),
 ) -> None:
@@ -36,7 +37,7 @@ def serve(
     say(f"Pages over {database.name(store)}: {address} (Ctrl-C ends)")
     if warning:
         say(warning, err=True)
-    made_of = leaderboard.source(store, private=private, root=root)
+    made_of = leaderboard.source(store, private=private, pool_eras=pool_eras, root=root)
     leaderboard.serve(made_of, listening, [host, *(name or [])])
 
 
@@ -44,12 +45,13 @@ def serve(
 def build(
     out: Annotated[Path, typer.Option(help="The folder to write into.")],
     private: Private = False,
+    pool_eras: options.PoolEras = False,
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Write the same pages as files, for any web server or to be opened from disk."""
     from harness.commands import leaderboard
 
-    written, left_out = leaderboard.build(store, out, private=private)
+    written, left_out = leaderboard.build(store, out, private=private, pool_eras=pool_eras)
     say(written)
     for line in left_out:
         say(line, err=True)

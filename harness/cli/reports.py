@@ -149,10 +149,11 @@ def plan(
         str, typer.Option(help="Take the spread from these methods; all trained ones without.")
     ] = "",
     tasks: Group = None,
+    pool_eras: options.PoolEras = False,
     store: options.StorePlace = "harness.db",
     as_json: options.AsJson = False,
 ) -> None:
     """Say how many seeds or items a difference needs, from the spread of stored runs."""
     from harness.commands import seeds
 
-    options.show(seeds.plan(store, tasks, delta, methods), as_json)
+    options.show(seeds.plan(store, tasks, delta, methods, pool_eras=pool_eras), as_json)

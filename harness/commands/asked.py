@@ -250,7 +250,7 @@ def _parts(asked: Asked, kinds: Sequence[Kind]) -> tuple[Part, ...] | None:
     narrowed(kinds, *names)
     found = chosen(kinds, *names)
     if not asked.method:
-        return (Part(found),)
+        return None if len(found) == len(kinds) else (Part(found),)
     return tuple(_of_method(found, names[1][0]))
 
 

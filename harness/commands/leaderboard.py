@@ -27,12 +27,15 @@ REASONS = 10
 """Why something could not be read: so many are printed."""
 
 
-def source(store_place: str, *, private: bool, root: Path | None = None) -> Source:
+def source(
+    store_place: str, *, private: bool, pool_eras: bool = False, root: Path | None = None
+) -> Source:
     """Say what pages are made of; with `private`, they show folders and hosts too.
 
     Args:
         store_place: The store.
         private: Whether folders and hosts are shown.
+        pool_eras: Whether tables pool runs of different environments.
         root: The folder of the run folders, where runs at work are looked for.
     """
     # Titles and papers are read from files that do not change while pages are made.
@@ -46,6 +49,7 @@ def source(store_place: str, *, private: bool, root: Path | None = None) -> Sour
         paper=cache(paper),
         texts=Texts(segments, parts.SCORES),
         runs=root,
+        pool_eras=pool_eras,
     )
 
 
@@ -62,9 +66,11 @@ def read(folder: RunFolder, benchmark: str) -> list[Item]:
         raise ResultsError(str(error)) from error
 
 
-def build(store_place: str, out: Path, *, private: bool) -> tuple[str, list[str]]:
+def build(
+    store_place: str, out: Path, *, private: bool, pool_eras: bool = False
+) -> tuple[str, list[str]]:
     """Write pages below `out`; say how many files they are, and what could not be read."""
-    built = write(source(store_place, private=private), out)
+    built = write(source(store_place, private=private, pool_eras=pool_eras), out)
     first = out / "index.html"
     written = f"{built.files} files in {out}. Open {first}, or copy the folder to a web server."
     return written, left_out(built.lacks)

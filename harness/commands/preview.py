@@ -13,6 +13,7 @@ from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.history import Estimate, History
 from harness.planning.plan import draft
 from harness.planning.request import Request
+from harness.scheduling.policy import DEFAULT
 from harness.spec.planned import PlannedRun
 from results.reports.costs import size
 from results.reports.times import duration
@@ -88,9 +89,9 @@ def _states(ids: Sequence[str], store: Reader | None, root: Path) -> dict[str, s
 
 
 def _failed(folder: RunFolder) -> str:
-    with suppress(RunFolderError):
+    with suppress(RunFolderError):  # a worker sets aside what is damaged
         failure = folder.failure()
-        if failure and failure.kind == "exception":
+        if failure and not DEFAULT.runs_again(failure.kind):
             return "failed"
     return "to be retried"
 

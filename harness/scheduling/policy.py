@@ -44,5 +44,9 @@ class Policy:
         before = sum(one in TRANSIENT for one in past)
         return "again" if kind in TRANSIENT and before < self.retries else "no"
 
+    def runs_again(self, kind: FailureKind) -> bool:
+        """Say whether a command starts a run again that failed under an earlier command."""
+        return self.repeat or kind != "exception"
+
 
 DEFAULT = Policy()

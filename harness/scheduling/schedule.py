@@ -94,7 +94,7 @@ class Triage:
             failure = folder.failure()
         except RunFolderError:
             return ""
-        if self.policy.repeat or not failure or failure.kind != "exception":
+        if not failure or self.policy.runs_again(failure.kind):
             return ""
         self._store(folder)
         return failure.reason

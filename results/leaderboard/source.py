@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from results.analysis.items import Item
 from results.analysis.runs import backbones as naming
+from results.analysis.runs.eras import pooled
 from results.analysis.runs.selection import narrowed, select
 from results.analysis.table import Table
 from results.analysis.testing.evidence import Segments, Texts
@@ -109,6 +110,8 @@ class Source:
     """What reads the texts of runs, for tests over texts in comparisons of two."""
     runs: Path | None = None
     """The folder of the run folders, where runs are seen while they go on; None for none."""
+    pool_eras: bool = False
+    """Whether tables and tests pool runs of different environments, which say so."""
     kept: Kept = field(default_factory=Kept, compare=False)
 
     def open(self) -> "Opened":
@@ -181,7 +184,9 @@ class Opened:
         stored = self.store.runs(**narrowed(self.kinds, *names))
         # A backbone may be new since the kinds were read; then the next page has it.
         known = [run for run in stored if run.backbone_identity in self._kinds.names]
-        return tuple(select(sharing(self._shown(known)), self.kinds, *names))
+        shown = self._shown(known)
+        of_tables = pooled(shown) if self.source.pool_eras else shown
+        return tuple(select(sharing(of_tables), self.kinds, *names))
 
     def stamp(self, view: View) -> Any:
         """Tell what changes whenever `runs` would give others.

@@ -3,11 +3,12 @@
 import json
 import time
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import fields
 from hashlib import sha256
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Connection, Row
+from sqlalchemy import ColumnElement, Connection, Row, Select
 
 from results.record import Kind
 from results.store import schema
@@ -17,13 +18,13 @@ def keep(connection: Connection, kind: Kind) -> str:
     """Add a kind unless it is there already; return its key."""
     table, name = schema.kinds, key(kind)
     if connection.scalar(sa.select(table.c.kind).where(table.c.kind == name)) is None:
-        connection.execute(sa.insert(table), asdict(kind) | {"kind": name, "changed": 0})
+        connection.execute(sa.insert(table), vars(kind) | {"kind": name, "changed": 0})
     return name
 
 
 def key(kind: Kind) -> str:
     """Hash a kind."""
-    return sha256(json.dumps(asdict(kind), sort_keys=True).encode()).hexdigest()[:16]
+    return sha256(json.dumps(vars(kind), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def touch(connection: Connection, attempt: int | None = None) -> None:
@@ -44,11 +45,13 @@ def changed(connection: Connection, conditions: Collection[ColumnElement[bool]])
 
 def read(connection: Connection) -> list[Kind]:
     """List the kinds of all runs, that of the newest run first."""
-    runs, kinds = schema.runs.c, schema.kinds
-    newest = sa.select(runs.kind, sa.func.max(runs.started).label("newest")).group_by(runs.kind)
-    dated = newest.subquery()
-    joined = sa.select(kinds).join(dated, dated.c.kind == kinds.c.kind)
-    return [_kind(row) for row in connection.execute(joined.order_by(dated.c.newest.desc()))]
+    runs, of = schema.runs.c, schema.kinds.c
+    # A look into the index for each kind: grouping would read all of it.
+    newest = sa.select(sa.func.max(runs.started)).where(runs.kind == of.kind)
+    columns = [*(of[field.name] for field in fields(Kind)), newest.label("newest")]
+    asked: Select[Any] = sa.select(*columns)
+    found = connection.execute(asked.order_by(sa.desc("newest")))
+    return [_kind(row) for row in found if row.newest]
 
 
 def are(
@@ -71,7 +74,6 @@ def passing(
 
 
 def _kind(row: Row[tuple[object, ...]]) -> Kind:
-    fields = row._asdict()
-    del fields["kind"], fields["changed"]
-    tuples = {name: tuple(fields[name]) for name in ("backbone_identity", "benchmarks")}
-    return Kind(**(fields | tuples))
+    stored = row._asdict()
+    tuples = {name: tuple(stored[name]) for name in ("backbone_identity", "benchmarks")}
+    return Kind(**({field.name: stored[field.name] for field in fields(Kind)} | tuples))

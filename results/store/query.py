@@ -1,6 +1,6 @@
 """Which attempts are asked for, and that as SQL: what is not shown never leaves the database."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from results.fields import ENVIRONMENT, MACRO, MICRO, OF_RUNS, TAG, Condition, F
 from results.record import Kind
 from results.store import facts, kinds, schema
 from results.store.comparing import holds
+
+Values = Mapping[Field, ColumnElement[Any]]
+"""The values of fields, by which attempts are selected, sorted and grouped."""
 
 COLUMNS = {"run": "run_id", "environment": "environment_id"}
 """The columns of fields that have another name."""
@@ -56,34 +59,36 @@ class Group:
 def attempts(query: Query) -> Select[int]:
     """Select the attempts, in order."""
     runs = schema.runs.c
-    source, values = _with(query, query.sort)
-    found = sa.select(runs.attempt).select_from(source).where(*_conditions(query))
+    source, values = _with(query)
+    found = sa.select(runs.attempt).select_from(source).where(*_conditions(query, values))
     return found.order_by(*_first(query, values), runs.started.desc(), runs.attempt.desc())
 
 
 def groups(query: Query, by: Sequence[Field]) -> Select[Any]:
     """Select one row for each group, as `Group` has it, in order."""
     runs = schema.runs.c
-    source, sort = _with(query, query.sort)
-    source, values = _with(query, *by, source=source)
-    best: list[ColumnElement[Any]] = [
-        sa.func.max(one) if query.descending else sa.func.min(one) for one in sort
-    ]
+    source, values = _with(query, *by)
+    shared = {f"value_{place}": values[field] for place, field in enumerate(by)}
+    extreme = sa.func.max if query.descending else sa.func.min
+    best = {query.sort: extreme(values[query.sort])} if query.sort else {}
     newest = sa.func.max(runs.started)
     asked = sa.select(
-        *(value.label(f"value_{place}") for place, value in enumerate(values)),
+        *(value.label(name) for name, value in shared.items()),
         sa.func.count().label("attempts"),
         *(_count_of(status) for status in ("finished", "diverged", "failed")),
         (sa.func.coalesce(sa.func.sum(runs.wall_seconds), 0.0) / 3600).label("hours"),
         newest.label("newest"),
-        *(one.label("best") for one in best or [sa.null()]),
+        *(one.label("best") for one in best.values() or [sa.null()]),
     )
-    grouped = asked.select_from(source).where(*_conditions(query)).group_by(*values)
-    return grouped.order_by(*_first(query, best), newest.desc(), *values)
+    grouped = asked.select_from(source).where(*_conditions(query, values)).group_by(*shared)
+    return grouped.order_by(*_first(query, best), newest.desc(), *shared)
 
 
-def _first(query: Query, values: Sequence[ColumnElement[Any]]) -> list[ColumnElement[Any]]:
-    return [value.desc() if query.descending else value.asc() for value in values]
+def _first(query: Query, values: Values) -> list[ColumnElement[Any]]:
+    if not query.sort:
+        return []
+    value = values[query.sort]
+    return [value.desc() if query.descending else value.asc()]
 
 
 def _count_of(status: str) -> ColumnElement[int]:
@@ -91,14 +96,14 @@ def _count_of(status: str) -> ColumnElement[int]:
     return sa.func.sum(this).label(status)
 
 
-def _with(
-    query: Query, *fields: Field | None, source: FromClause = schema.runs
-) -> tuple[FromClause, list[ColumnElement[Any]]]:
-    """Join the runs with the values of fields; give what is selected from, and the values."""
-    values = []
-    for field in filter(None, fields):
-        source, value = _joined(query, source, field)
-        values.append(value)
+def _with(query: Query, *fields: Field) -> tuple[FromClause, Values]:
+    """Join the runs with the values of fields and with those that the query needs; give both."""
+    scored = [one.field for one in query.conditions if one.field.metric]
+    wanted = dict.fromkeys([*fields, *filter(None, [query.sort]), *scored])
+    source: FromClause = schema.runs
+    values: dict[Field, ColumnElement[Any]] = {}
+    for field in sorted(wanted, key=lambda field: field.metric != ""):
+        source, values[field] = _joined(query, source, field)
     return source, values
 
 
@@ -108,7 +113,11 @@ def _joined(
     runs = schema.runs.c
     if field.metric:
         scores = _scores(field).subquery()
-        return source.join(scores, scores.c.attempt == runs.attempt), scores.c.value
+        of_run = scores.c.attempt == runs.attempt
+        if query.parts is None and source is schema.runs:
+            return source.join(scores, of_run), scores.c.value
+        # A database may read all scores first, and for each look for its run among the kinds.
+        return source, sa.select(scores.c.value).where(of_run).scalar_subquery()
     if field.name == TAG:
         tags = schema.tags.alias()
         return source.join(tags, tags.c.run_id == runs.run_id), tags.c.tag
@@ -118,10 +127,13 @@ def _joined(
     return source.join(found, found.c.key == _key_of(query, field)), found.c.value
 
 
-def _conditions(query: Query) -> Iterator[ColumnElement[bool]]:
-    yield from (_met(query, one) for one in query.conditions)
-    if query.sort and query.sort.name in OF_RUNS:
-        yield _column(query.sort).is_not(None)
+def _conditions(query: Query, values: Values) -> Iterator[ColumnElement[bool]]:
+    for one in query.conditions:
+        yield holds(values[one.field], one) if one.field.metric else _met(query, one)
+    met = {one.field for one in query.conditions}
+    for field, value in values.items():
+        if (field.metric or field == query.sort) and field not in met:
+            yield value.is_not(None)
     if query.parts is not None:
         yield sa.or_(sa.false(), *(_in_part(query, part) for part in query.parts))
 
@@ -133,10 +145,6 @@ def _in_part(query: Query, part: Part) -> ColumnElement[bool]:
 
 def _met(query: Query, condition: Condition) -> ColumnElement[bool]:
     field, runs = condition.field, schema.runs.c
-    if field.metric:
-        scores = _scores(field).subquery()
-        found = sa.select(scores.c.attempt).where(holds(scores.c.value, condition))
-        return runs.attempt.in_(found)
     if field.name == TAG:
         tags = schema.tags.c
         return runs.run_id.in_(sa.select(tags.run_id).where(holds(tags.tag, condition)))

@@ -15,15 +15,15 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 def check(connection: Connection, name: str, folder: Path = MIGRATIONS) -> None:
     """Raise `ResultsError` unless the store called `name` has the newest schema."""
-    current = _current(connection)
-    if current is None:
+    found = current(connection)
+    if found is None:
         raise ResultsError(
             f"{name} is a database, but it holds no runs of this harness.\n"
             "  `harness run` makes a store; --store or HARNESS_STORE names another."
         )
-    if missing(current, name, folder):
+    if missing(found, name, folder):
         raise ResultsError(
-            f"The store {name} was written by an older version (schema {current}).\n"
+            f"The store {name} was written by an older version (schema {found}).\n"
             "  Any command that writes, such as `harness run`, brings it up to date."
         )
 
@@ -50,7 +50,8 @@ def _revisions(folder: Path) -> list[str]:
     return sorted(path.stem.removeprefix("v").partition("_")[0] for path in files)
 
 
-def _current(connection: Connection) -> str | None:
+def current(connection: Connection) -> str | None:
+    """Give the schema of a store; None for a database that is none."""
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
     revision: str | None = connection.scalar(sa.text(f"SELECT version_num FROM {VERSION_TABLE}"))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from results.analysis.runs import backbones as naming
@@ -190,7 +191,8 @@ def _faults(
     return [unknown(f"{kind} with stored runs", name, known) for name in typed if not found(name)]
 
 
-def _read(label: str) -> tuple[str, dict[str, Any]]:
+@lru_cache
+def _read(label: str) -> tuple[str, Mapping[str, Any]]:
     """Split the label of a method into its name and its fields.
 
     >>> _read("lora[r=64,target_modules=[q,v],train.lr=2e-4]")

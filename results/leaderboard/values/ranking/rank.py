@@ -123,7 +123,7 @@ def rank_page(opened: Opened, asked: View) -> RankPage:
         tables=tuple(_table(table, page, made.runs) for tables in shown for table in tables),
         pages=len(divided_so),
         passing=len(passing),
-        takes=takes(opened, part(made, view, _methods(made, page))),
+        takes=takes(opened, part(opened, made, view, _methods(made, page))),
     )
 
 
@@ -158,7 +158,7 @@ def taken(opened: Opened, page: RankPage, form: str) -> str:
         ResultsError: There is no such form, or nothing to take.
     """
     made = found(opened, page.view)
-    return text(opened, part(made, page.view, _methods(made, page)), form)
+    return text(opened, part(opened, made, page.view, _methods(made, page)), form)
 
 
 def _methods(made: Found, page: RankPage) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ class Part:
     """Those that are shown, with all their rows and columns; none if nothing can be taken."""
     printing: Printing
     """What is printed of them."""
+    pool_eras: bool
+    """Whether they pool runs of different environments."""
 
     def command(self, form: str) -> list[str]:
         """Give the words of the command that prints it, as `harness table` would write them."""
@@ -77,6 +79,7 @@ class Part:
             "--format": form,
             "--clean": self.found.clean,
             "--own-recipes": self.view.recipes == "own",
+            "--pool-eras": self.pool_eras,
             "--columns": ",".join(self.printing.columns),
             "--choose": "validation" * (self.view.recipes == "validation"),
             "--published": self.view.published,
@@ -97,7 +100,7 @@ class Part:
         return told and columns == [*self.printing.columns] and printable
 
 
-def part(found: Found, view: View, methods: Iterable[str]) -> Part:
+def part(opened: Opened, found: Found, view: View, methods: Iterable[str]) -> Part:
     """Say what of some tables a view shows, whose rows are those of `methods`."""
     tables = tuple(one for one in found.whole if not one.refusal and passes(one, view))
     columns = unique(table.columns for table in tables)
@@ -109,7 +112,7 @@ def part(found: Found, view: View, methods: Iterable[str]) -> Part:
     )
     shown = tuple(label for label in rows if label in set(methods))
     some = replace(printing, methods=shown if shown != rows else ())
-    return Part(found, view, tables if shown else (), some)
+    return Part(found, view, tables if shown else (), some, opened.source.pool_eras)
 
 
 def takes(opened: Opened, of: Part) -> tuple[Take, ...]:
