@@ -151,10 +151,10 @@ class RayExecutor(LocalExecutor):
         needs: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__([])
-        self._workers: list[Worker] = [
+        self.workers: list[Worker] = [
             RayWorker(command, slot, needs or {"num_cpus": slot.threads or 1}) for slot in slots
         ]
-        self._idle = [*self._workers]
+        self._idle = [*self.workers]
 
     def warm(self) -> None:
         """Start nothing: what the cluster gives is taken when there is a run for it."""
@@ -163,7 +163,7 @@ class RayExecutor(LocalExecutor):
         """End the workers too that still wait for a place."""
         with self._changed:
             self._closed = True
-        for worker in self._workers:
+        for worker in self.workers:
             worker.kill()
         super().close()
 
