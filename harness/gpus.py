@@ -5,6 +5,9 @@ import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
+
+Device = Literal["cpu", "gpu"]
 
 DRIVERS = tuple(map(Path, ("/dev/nvidiactl", "/dev/dxg", "/dev/nvmap", "/dev/kfd")))
 """What the driver of a GPU offers: NVIDIA's, under WSL, on Tegra; AMD's."""
@@ -24,6 +27,11 @@ def there() -> bool:
     import torch  # noqa: PLC0415 (start-up time)
 
     return torch.cuda.is_available()
+
+
+def meant(device: Device | None) -> bool:
+    """Say whether runs are for GPUs: as the user says, else as this machine is."""
+    return there() if device is None else device == "gpu"
 
 
 def possible() -> bool:

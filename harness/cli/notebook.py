@@ -22,9 +22,10 @@ from typing import Any
 from harness import protocols
 from harness.commands import run as command
 from harness.commands import table as stored
-from harness.commands.started import Share, started
+from harness.commands.started import started
 from harness.planning.request import Request
 from harness.plugins.titles import titles
+from harness.scheduling.resources import Resources
 from harness.scheduling.slots import take
 from harness.spec.spec import Products, Quantization
 from results.analysis.table import Table
@@ -157,8 +158,8 @@ def grid(
     )
     if gpus is not None:
         take(gpus)
-    share = Share(slots, per_gpu, stall, gpus_per_run)
-    with started(executor, share) as opened:
+    resources = Resources(slots, per_gpu, gpus_per_run)
+    with started(executor, resources, stall=stall) as opened:
         done = command.carry_out(request, str(store), Path(runs), opened)
     return Grid(done.finished, done.failed, Tables(tuple(done.tables)))
 

@@ -1,13 +1,12 @@
 """Commands that make runs, and those that look at them one by one."""
 
-from contextlib import nullcontext
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.cli import grid_file, options
+from harness.cli import grid_file, options, resources
 from harness.printed import say
 
 
@@ -73,12 +72,8 @@ def run(
     train_data: options.TrainData = None,
     store: options.StorePlace = "harness.db",
     root: options.RunsRoot = Path("runs"),
-    slots: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time: GPUs, or shares of the cores.")
-    ] = None,
-    per_gpu: Annotated[
-        int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
-    ] = 1,
+    slots: resources.Slots = None,
+    per_gpu: resources.PerGpu = 1,
     gpus_per_run: Annotated[
         int,
         typer.Option(
@@ -88,9 +83,17 @@ def run(
             "Part of the run id. With memory.device_map, one process has them all.",
         ),
     ] = 1,
+    cpus_per_run: resources.CpusPerRun = None,
     gpus: Annotated[
         str | None,
         typer.Option(help="Only these, as CUDA_VISIBLE_DEVICES names them: 0,1 or UUIDs."),
+    ] = None,
+    device: Annotated[
+        resources.Device | None,
+        typer.Option(
+            help="What runs are planned for: by default what this machine has; on a cluster, say "
+            "what its nodes have. Part of the run id."
+        ),
     ] = None,
     stall: Annotated[
         float | None,
@@ -101,7 +104,11 @@ def run(
             "none: a first run may compile or download for hours.",
         ),
     ] = None,
-    executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
+    executor: resources.Executor = "local",
+    address: resources.Address = None,
+    partition: resources.Partition = None,
+    account: resources.Account = None,
+    time: resources.Time = None,
     retries: Annotated[
         int,
         typer.Option(
@@ -167,9 +174,10 @@ def run(
 
     leaving = context.with_resource(Leaving())
 
-    from harness.commands.started import Share, started
+    from harness.commands.started import started
     from harness.planning.request import Request
-    from harness.scheduling.slots import take
+    from harness.scheduling.resources import Resources
+    from harness.scheduling.slots import hide, take
 
     origin, assigned = grid_file.taken(context, settings or [])
     request = Request(
@@ -188,16 +196,20 @@ def run(
         checkpoint_minutes=checkpoint_minutes,
         track=track.value if track else None,
         gpus_per_run=gpus_per_run,
+        device=device.value if device else None,
         origin=origin,
     )
     if gpus is not None:
         take(gpus)
-    share = Share(slots, per_gpu, stall, gpus_per_run)
-    with nullcontext() if dry_run else started(executor, share, leaving) as opened:
-        if opened is None:
+    if device is resources.Device.cpu:
+        hide()
+    takes = Resources(slots, per_gpu, gpus_per_run, cpus_per_run, request.device)
+    own = resources.of_executor(address, partition, account, time)
+    with started(executor, takes, leaving, stall, own) as opened:
+        if dry_run:
             from harness.commands.preview import preview
 
-            say(preview(request, store, root, executor, share))
+            say(preview(request, store, root, opened))
         else:
             from harness.commands import run as command
             from harness.scheduling.policy import Policy

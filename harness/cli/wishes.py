@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import options
+from harness.cli import options, resources
 
 
 def retry(
@@ -16,11 +16,14 @@ def retry(
     failed: Annotated[bool, typer.Option("--failed", help="All runs that failed.")] = False,
     store: options.StorePlace = "harness.db",
     root: options.RunsRoot = Path("runs"),
-    slots: Annotated[int | None, typer.Option(min=1, help="Runs at a time.")] = None,
-    per_gpu: Annotated[
-        int, typer.Option("--per-gpu", min=1, help="Runs at a time on one GPU.")
-    ] = 1,
-    executor: Annotated[str, typer.Option(help="Where runs run: local, or a plugin.")] = "local",
+    slots: resources.Slots = None,
+    per_gpu: resources.PerGpu = 1,
+    cpus_per_run: resources.CpusPerRun = None,
+    executor: resources.Executor = "local",
+    address: resources.Address = None,
+    partition: resources.Partition = None,
+    account: resources.Account = None,
+    time: resources.Time = None,
 ) -> None:
     """Run failed runs again as they were planned, those that ended with an exception too."""
     from harness.commands.leaving import Leaving
@@ -29,11 +32,14 @@ def retry(
     leaving = context.with_resource(Leaving())
 
     from harness.commands.retry import retry as command
-    from harness.commands.started import Share, started
+    from harness.commands.started import started
+    from harness.scheduling.resources import Resources
 
     if bool(runs) == failed:
         raise UserError("Name the runs to run again, or give --failed for all that failed.")
-    with started(executor, Share(slots, per_gpu), leaving) as opened:
+    takes = Resources(slots, per_gpu, cpus_per_run=cpus_per_run)
+    own = resources.of_executor(address, partition, account, time)
+    with started(executor, takes, leaving, options=own) as opened:
         found = command(store, runs or [], root, opened)
         if leaving.status:
             leaving.leave()

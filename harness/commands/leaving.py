@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # this has to be there before anything that takes time
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LEFT = "Interrupted. What is done is kept; the same command goes on."
+DETACHED = "Left the runs to the cluster, where they go on; the same command follows them."
 
 ERRORS = 2
 STREAMS = (0, 1, ERRORS)
@@ -35,6 +36,7 @@ class Leaving:
     def __init__(self) -> None:
         self.executor: Executor | None = None
         self.status: int | None = None
+        self._detached = False
         self._once = threading.Lock()
         self._terminals = [stream for stream in STREAMS if os.isatty(stream)]
 
@@ -67,7 +69,8 @@ class Leaving:
         asked = 0
         if self.status is None:
             self.status = 128 + number
-            asked = self.executor.interrupt() if self.executor else 0
+            self._detached = self.executor is not None and self.executor.detach()
+            asked = 0 if self._detached or not self.executor else self.executor.interrupt()
         if not asked:
             self.leave()
         runs = "1 run" if asked == 1 else f"{asked} runs"
@@ -81,13 +84,13 @@ class Leaving:
         """
         with self._once:
             try:
-                if self.executor:
+                if self.executor and not self._detached:
                     self.executor.close()
             finally:
                 # In the place of the last line of a live table, which hides the cursor.
                 start = "\r\x1b[2K\x1b[?25h" if ERRORS in self._terminals else ""
                 with suppress(OSError):
-                    os.write(ERRORS, f"{start}{LEFT}\n".encode())
+                    os.write(ERRORS, f"{start}{DETACHED if self._detached else LEFT}\n".encode())
                 assert self.status
                 os._exit(self.status)
 

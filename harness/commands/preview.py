@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from harness import plugins
 from harness.commands.report import counted
-from harness.commands.started import Share
+from harness.commands.started import Opened
 from harness.planning.faults import Faults
 from harness.planning.footprint.cards import Card, visible_cards
 from harness.planning.history import Estimate, History
@@ -31,14 +30,14 @@ GOES_ON = {"lost": "interrupted", "interrupted": "interrupted", "cancelled": "ca
 KINDS = (*DONE, "running", "interrupted", "cancelled", "to be retried", "new")
 
 
-def preview(request: Request, store_place: str, root: Path, executor: str, share: Share) -> str:
+def preview(request: Request, store_place: str, root: Path, opened: Opened) -> str:
     """List the runs that a request asks for, how far each is, and what those to do will take.
 
     Raises:
         UserError: With all faults of the request, or with the runs that fit on no GPU.
     """
     faults = Faults()
-    faults.of(lambda: plugins.executor(executor))
+    faults.of(lambda: opened.make)
     found = faults.of(lambda: draft(request))
     faults.raise_if_any()
     assert found
@@ -46,7 +45,8 @@ def preview(request: Request, store_place: str, root: Path, executor: str, share
     ids = [run.spec.run_id for run in found.runs]
     how = _states(ids, store, root)
     ended = {one for one in ids if how[one] in DONE}
-    cards = [] if len(ended) == len(ids) else visible_cards(share.per_gpu)
+    here = opened.here and len(ended) < len(ids)
+    cards = visible_cards(opened.resources.per_gpu) if here else []
     planned = found.fitted(cards, ended)
     history = _history(planned, store) if store else History([])
     left = [run for run in planned if how[run.spec.run_id] not in (*DONE, "running")]

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from harness import plugins
@@ -13,6 +15,7 @@ from harness.errors import UserError
 from harness.plugins import named_files
 from harness.scheduling import schedule
 from harness.scheduling.policy import Policy
+from harness.scheduling.resources import Resources
 from harness.spec.planned import PlannedRun
 from results.runfolder import wishes
 from results.runfolder.folder import RunFolder
@@ -32,12 +35,19 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
         planned[folder.path.parent.resolve()].append(_planned(folder))
     if not planned:
         return Report("No run has failed.", {})
+    opened.resources = _as_planned(opened.resources, [*chain(*planned.values())])
     store, texts, sound = Store(store_place), [], True
     for place, several in planned.items():
         summary = schedule.run(several, store, place, opened.executor, Policy(repeat=True))
         texts.append(summed_up(summary, database.name(store_place)))
         sound &= summary.sound
     return Report("\n".join(texts), {}, sound)
+
+
+def _as_planned(asked: Resources, runs: Sequence[PlannedRun]) -> Resources:
+    """Take the GPUs for which the runs were planned."""
+    most = max(run.spec.train.processes for run in runs)
+    return replace(asked, gpus_per_run=most, device="gpu" if any(run.gpu for run in runs) else None)
 
 
 def _failed(root: Path) -> list[RunFolder]:

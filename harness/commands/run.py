@@ -19,6 +19,7 @@ from harness.planning.request import Request
 from harness.printed import say
 from harness.scheduling import progress, schedule
 from harness.scheduling.policy import DEFAULT, Policy
+from harness.scheduling.resources import Resources
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
@@ -134,10 +135,11 @@ def carry_out(
         found = _draft(request, opened)
         ended = _ended(found.runs, store_place, root)
         left = len(ended) < len(found.runs)
-        gpus = len(visible_gpus()) if left else 0
-        cards = visible_cards(opened.share.per_gpu) if left else []
+        here = left and opened.here
+        gpus = len(visible_gpus()) if here else 0
+        cards = visible_cards(opened.resources.per_gpu) if here else []
         planned = found.fitted(cards, ended) if cards else found.runs
-    for note in [*_adjustments(planned), *left_out(request), *opened.share.cut(gpus)]:
+    for note in [*_adjustments(planned), *left_out(request), *cut(opened.resources, gpus)]:
         say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
     executor = opened.executor if left else None
@@ -166,6 +168,15 @@ def _ended(planned: Sequence[PlannedRun], store_place: str, root: Path) -> set[s
             stored = store.finished_ids() | store.diverged_ids()
     ids = {run.spec.run_id for run in planned}
     return {one for one in ids if one in stored or RunFolder(root / one).ended}
+
+
+def cut(asked: Resources, gpus: int) -> list[str]:
+    """Say so where fewer runs go at a time than were asked for."""
+    most = gpus // asked.gpus_per_run * asked.per_gpu
+    if not gpus or not asked.slots or asked.slots <= most:
+        return []
+    there = counted(gpus, "GPU", "GPUs")
+    return [f"--slots {asked.slots}: {most} at a time, with {there}; see --per-gpu"]
 
 
 def _adjustments(planned: Sequence[PlannedRun]) -> list[str]:

@@ -117,7 +117,7 @@ def _of_group(
     provenance = [_provenance(method, tasks, request) for method in tasks.methods]
     methods = list(zip(tasks.methods, provenance, strict=True))
     folds = plugins.group(tasks.group).folds or None
-    gpu, runs = gpus.there(), {}
+    gpu, runs = gpus.meant(request.device), {}
     every_fold = [None] if folds is None else range(folds)
     drawn = [Seeds(init=seed, order=seed, split=seed) for seed in seeds]
     for seed, fold, place, (method, chosen) in product(drawn, every_fold, places, methods):

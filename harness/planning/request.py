@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from harness import protocols
+from harness.gpus import Device
 from harness.planning.grid_file import COMMAND_LINE, Origin
 from harness.spec.planned import CHECKPOINT_MINUTES, Track
 from harness.spec.spec import Products, Quantization
@@ -30,6 +31,7 @@ class Request:
         checkpoint_minutes: From one checkpoint of a training to the next.
         track: The tracker that is told losses and scores.
         gpus_per_run: GPUs of one run, each with a process; with a device map one process has all.
+        device: What runs are planned for; None for what this machine has.
         origin: Where these words stand, for messages.
     """
 
@@ -48,6 +50,7 @@ class Request:
     checkpoint_minutes: float = CHECKPOINT_MINUTES
     track: Track | None = None
     gpus_per_run: int = 1
+    device: Device | None = None
     origin: Origin = field(default=COMMAND_LINE, compare=False)
 
     @property

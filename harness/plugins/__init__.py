@@ -154,12 +154,19 @@ def group(name: str) -> "Group":
 
 
 def executor(name: str) -> Any:
-    """Load the callable that builds an executor over slots (`harness.scheduling.executors`).
+    """Load the callable that builds an executor (`harness.scheduling.executors.contract`).
 
     Raises:
-        UserError: There is none of that name, or a guest cannot be used.
+        UserError: There is none of that name, what it needs is not installed, or a guest cannot be
+            used.
     """
-    return _load("executors", name)
+    try:
+        return _load("executors", name)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"--executor {name} needs the package {error.name}, which is not installed: install "
+            f"the harness with the extra `{name}`."
+        ) from error
 
 
 def groups() -> list[str]:

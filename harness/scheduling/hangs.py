@@ -70,6 +70,10 @@ class WithoutHangs(Executor):
         """Ask every run at work to stop."""
         return self._executor.interrupt()
 
+    def detach(self) -> bool:
+        """Let go of runs that need this process no longer."""
+        return self._executor.detach()
+
     def state(self, job: Job) -> State:
         """Say how far a job is."""
         return self._executor.state(job)

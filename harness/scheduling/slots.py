@@ -39,15 +39,19 @@ class Slot:
 
 
 def local_slots(
-    count: int | None, gpus: Sequence[str], per_gpu: int = 1, gpus_per_run: int = 1
+    count: int | None,
+    gpus: Sequence[str],
+    per_gpu: int = 1,
+    gpus_per_run: int = 1,
+    cpus_per_run: int | None = None,
 ) -> list[Slot]:
     """Divide this machine into slots: `per_gpu` of each GPU, else shares of the cores.
 
     At most `count`, which the GPUs take in turn. Of several GPUs per run those that follow each
     other are a slot, and what is left over is none; without GPUs the processes of a run divide its
     share of the cores. The share does not depend on how many runs there are: thread counts may move
-    a last digit. Where the user says how many threads there are, by OMP_NUM_THREADS, each slot has
-    as many.
+    a last digit. Where the user says how many cores a run has, there are as many slots as that
+    gives; and where OMP_NUM_THREADS says how many threads there are, each slot has as many.
 
     Raises:
         UserError: A run is to have more GPUs than there are.
@@ -60,10 +64,12 @@ def local_slots(
         firsts = range(0, len(gpus) - gpus_per_run + 1, gpus_per_run)
         groups = [",".join(gpus[first : first + gpus_per_run]) for first in firsts]
         return [Slot(gpu=group) for group in groups * per_gpu][:count]
-    cores = len(os.sched_getaffinity(0)) // gpus_per_run
-    count = count or max(1, min(cores, MOST_CPU_SLOTS))
+    cores = len(os.sched_getaffinity(0))
+    most = cores // cpus_per_run if cpus_per_run else min(cores // gpus_per_run, MOST_CPU_SLOTS)
+    count = count or max(1, most)
+    threads = (cpus_per_run or cores // count) // gpus_per_run
     own = "OMP_NUM_THREADS" in os.environ
-    return [Slot(threads=None if own else max(1, cores // count))] * count
+    return [Slot(threads=None if own else max(1, threads))] * count
 
 
 def visible_gpus() -> list[str]:
@@ -89,6 +95,11 @@ def visible_gpus() -> list[str]:
             f"{visible}, by --gpus or {VISIBLE}; `nvidia-smi -L` lists numbers and UUIDs."
         )
     return names
+
+
+def hide() -> None:
+    """Let this process and all that it starts see no GPU."""
+    os.environ[VISIBLE] = ""
 
 
 def take(names: str) -> None:

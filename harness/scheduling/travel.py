@@ -1,6 +1,7 @@
 """Run folders between machines that share no disk: what changed in one goes into its copy."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,6 +9,9 @@ from results.runfolder import files
 
 LEFT = "lock"
 """Stays where it is: it says who works on that machine."""
+
+GROWING = (".jsonl", ".txt")
+"""Files of these names are appended to, and never replaced by others."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +51,37 @@ class Watch:
         """Tell what changed since the last look."""
         before, self._seen = self._seen, self._found()
         found = Changes(gone=tuple(before.keys() - self._seen.keys()))
-        for name, now in self._seen.items():
+        for name, now in [*self._seen.items()]:
             known = before.get(name)
-            if known and (known.st_ino, known.st_size, known.st_mtime_ns) == (
-                now.st_ino,
-                now.st_size,
-                now.st_mtime_ns,
-            ):
+            if known and _version(known) == _version(now):
                 continue
-            with (self.folder / name).open("rb") as file:
-                if known and known.st_ino == now.st_ino and known.st_size < now.st_size:
-                    file.seek(known.st_size)
-                    found.grown[name] = known.st_size, file.read(now.st_size - known.st_size)
-                else:
-                    found.written[name] = file.read()
+            try:
+                with (self.folder / name).open("rb") as file:
+                    if known and name.endswith(GROWING) and known.st_size < now.st_size:
+                        file.seek(known.st_size)
+                        found.grown[name] = known.st_size, file.read(now.st_size - known.st_size)
+                    else:
+                        found.written[name] = file.read()
+            except FileNotFoundError:  # removed since; the next look tells it
+                self._seen[name] = known or now
         return found
 
     def _found(self) -> dict[str, os.stat_result]:
-        """List the files that are whole: what is being written has a name with a dot."""
-        paths = (path for path in self.folder.rglob("*") if path.is_file())
-        names = {path.relative_to(self.folder): path for path in paths}
-        return {
-            str(name): path.stat()
-            for name, path in names.items()
-            if str(name) != LEFT and not any(part.startswith(".") for part in name.parts)
-        }
+        """List the files that are whole; the others, and their folders, have names that say so."""
+        found = {}
+        for path in self.folder.rglob("*"):
+            name = path.relative_to(self.folder)
+            if str(name) == LEFT or any(map(_unfinished, name.parts)):
+                continue
+            with suppress(FileNotFoundError):  # removed since it was listed
+                if path.is_file():
+                    found[str(name)] = path.stat()
+        return found
+
+
+def _unfinished(part: str) -> bool:
+    return part.startswith(".") or part.endswith(".partial")
+
+
+def _version(file: os.stat_result) -> tuple[int, int, int]:
+    return file.st_ino, file.st_size, file.st_mtime_ns

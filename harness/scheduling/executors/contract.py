@@ -46,6 +46,10 @@ class Executor(ABC):
     opens the store, and gives a worker no more than the path of a folder, so that workers can run
     on any machine that sees the files.
 
+    **Where it comes from.** A module or an entry point offers a callable as `executor`, which takes
+    `Resources` and, by name, those options of the command line that it knows: `address`,
+    `partition`, `account`, `time` (minutes). It raises `UserError` where it cannot run.
+
     **Before the first job.** An executor is made, and may be warmed up, before its caller knows
     what is to run; it is closed without a job where there is nothing.
 
@@ -120,6 +124,15 @@ class Executor(ABC):
         Returns:
             The runs that were asked: none if nothing is at work.
         """
+
+    def detach(self) -> bool:
+        """Let go of runs that need this process no longer; return whether they all go on.
+
+        If they do, the process may end without `close`, and the same folders, submitted to
+        another executor, are followed there. If not, which is so unless this is overridden,
+        nothing has happened.
+        """
+        return False
 
     @abstractmethod
     def state(self, job: Job) -> State:

@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from harness.errors import UserError
 from harness.scheduling.executors.contract import (
     ClosedError,
     Executor,
@@ -14,7 +15,8 @@ from harness.scheduling.executors.contract import (
     outcome_of,
 )
 from harness.scheduling.process import Ended, Worker, WorkerProcess
-from harness.scheduling.slots import Slot
+from harness.scheduling.resources import Resources
+from harness.scheduling.slots import Slot, visible_gpus
 from results.runfolder.folder import RunFolder
 
 WORKER = (sys.executable, "-P", "-m", "harness.worker")
@@ -167,4 +169,15 @@ def _outcome(folder: RunFolder, ended: Ended) -> Outcome:
     return outcome_of(folder, ended.status, ended.printed, starved=ended.starved)
 
 
-executor = LocalExecutor
+def executor(resources: Resources) -> LocalExecutor:
+    """Build it over the slots of this machine.
+
+    Raises:
+        UserError: Runs are planned for GPUs, and there is none, or too few.
+    """
+    if resources.device == "gpu" and not visible_gpus():
+        raise UserError(
+            "The runs are for a GPU, and torch sees none on this machine: plan without --device, "
+            "or run them by --executor ray or slurm."
+        )
+    return LocalExecutor(resources.here())

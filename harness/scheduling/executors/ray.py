@@ -13,13 +13,15 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError
 
+from harness.errors import UserError
 from harness.scheduling.executors.contract import Job
 from harness.scheduling.executors.local import WORKER, LocalExecutor
 from harness.scheduling.process import Ended, Worker, WorkerProcess
+from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from harness.scheduling.travel import Changes, Watch
 from harness.spec.outcome import ELSEWHERE, FAILED
-from results.runfolder import attempts
+from results.runfolder import attempts, wishes
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 
 SECONDS = 2.0
@@ -67,11 +69,12 @@ class RayWorker:
 
     Args:
         command: What starts a worker that reads folders from standard input, on any node.
-        slot: How many threads it takes, or which share of a GPU.
+        slot: How many threads it has.
+        needs: What the cluster gives it, by Ray's names of resources.
     """
 
-    def __init__(self, command: Sequence[str], slot: Slot) -> None:
-        self._command, self._slot = command, slot
+    def __init__(self, command: Sequence[str], slot: Slot, needs: Mapping[str, float]) -> None:
+        self._command, self._slot, self._needs = command, slot, needs
         self._host: Any = None
         self._killed = False
 
@@ -79,8 +82,7 @@ class RayWorker:
         """Wait until the cluster has a place for it, unless it has one."""
         if self._host is None:
             self._killed = False
-            needs = {"num_cpus": self._slot.threads or 1}
-            actor = ray.remote(Host).options(max_concurrency=CALLS, **needs)
+            actor = ray.remote(Host).options(max_concurrency=CALLS, **self._needs)
             self._host = actor.remote(self._command, self._slot.environment)
             ray.get(self._host.ready.remote())
 
@@ -98,6 +100,8 @@ class RayWorker:
             over = host.run.remote(folder.path.name, Watch(folder.path).changes())
             while not ray.wait([over], timeout=SECONDS)[0]:
                 ray.get(host.changes.remote()).apply(folder.path)
+                if wishes.is_cancelled(folder):
+                    self.interrupt()
             ended: Ended | None
             ended, changes = ray.get(over)
         except RayActorError as error:
@@ -135,19 +139,22 @@ class RayExecutor(LocalExecutor):
     """Gives each job, in the order of submission, the next slot for which the cluster has a place.
 
     Args:
-        slots: As many runs at a time, at most, and what each of them takes.
+        slots: As many runs at a time, at most, and the threads of each.
         command: What starts a worker that reads folders from standard input.
-        address: Of the cluster; where Ray finds one itself if None.
+        needs: What the cluster gives each slot, by Ray's names; a core for each thread if None.
     """
 
     def __init__(
-        self, slots: Sequence[Slot], command: Sequence[str] = WORKER, address: str | None = None
+        self,
+        slots: Sequence[Slot],
+        command: Sequence[str] = WORKER,
+        needs: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__([])
-        if not ray.is_initialized():
-            ray.init(address=address or "auto", log_to_driver=False)
-        self._workers: list[Worker] = [RayWorker(command, slot) for slot in slots]
-        self._idle = [*self._workers]
+        self.workers: list[Worker] = [
+            RayWorker(command, slot, needs or {"num_cpus": slot.threads or 1}) for slot in slots
+        ]
+        self._idle = [*self.workers]
 
     def warm(self) -> None:
         """Start nothing: what the cluster gives is taken when there is a run for it."""
@@ -156,7 +163,7 @@ class RayExecutor(LocalExecutor):
         """End the workers too that still wait for a place."""
         with self._changed:
             self._closed = True
-        for worker in self._workers:
+        for worker in self.workers:
             worker.kill()
         super().close()
 
@@ -170,4 +177,48 @@ class RayExecutor(LocalExecutor):
         return super()._take(worker)
 
 
-executor = RayExecutor
+def executor(resources: Resources, address: str | None = None) -> RayExecutor:
+    """Build it over a cluster: as many slots as there is room for, unless the user says how many.
+
+    Args:
+        resources: What a run takes. `per_gpu` runs share a GPU.
+        address: Of the cluster; where Ray finds one itself if None.
+
+    Raises:
+        UserError: There is no cluster, or no node has what a run takes.
+    """
+    connect(address)
+    slot = resources.on_a_node()
+    needs: dict[str, float] = {"num_cpus": resources.cpus_per_run or slot.threads or 1}
+    if resources.gpu:
+        needs["num_gpus"] = resources.gpus_per_run / resources.per_gpu
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    room = sum(_room(node["Resources"], needs) for node in nodes if node["Alive"])
+    if not (resources.slots or room):
+        asked = ", ".join(f"{count:g} {name.removeprefix('num_')}" for name, count in needs.items())
+        raise UserError(f"--executor ray: a run takes {asked}, which no node of the cluster has.")
+    return RayExecutor([slot] * (resources.slots or room), needs=needs)
+
+
+def connect(address: str | None) -> None:
+    """Reach a cluster, unless this process has.
+
+    Raises:
+        UserError: There is none.
+    """
+    if ray.is_initialized():
+        return
+    try:
+        ray.init(address=address or "auto", log_to_driver=False)
+    except (ConnectionError, ValueError) as error:
+        raise UserError(
+            f"--executor ray: there is no cluster at {address or 'the usual places'} "
+            f"({str(error).splitlines()[0]}). `ray start --head` starts one; --address or "
+            "RAY_ADDRESS says where one is."
+        ) from error
+
+
+def _room(node: Mapping[str, float], needs: Mapping[str, float]) -> int:
+    """Count the runs that a node has room for."""
+    has = {"num_cpus": node.get("CPU", 0), "num_gpus": node.get("GPU", 0)}
+    return int(min(has[name] // count for name, count in needs.items()))

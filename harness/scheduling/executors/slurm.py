@@ -6,17 +6,20 @@ asks its run to stop, and Slurm queues it again; the run goes on from its checkp
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import submitit
 
+from harness.errors import UserError
 from harness.scheduling.executors.contract import (
     ClosedError,
     Executor,
@@ -26,6 +29,7 @@ from harness.scheduling.executors.contract import (
     outcome_of,
 )
 from harness.scheduling.executors.local import WORKER
+from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from harness.spec.outcome import FAILED, INTERRUPTED
 from results.runfolder import attempts
@@ -37,6 +41,9 @@ SECONDS = 2.0
 
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "CONFIGURING"}
 """What Slurm calls a job that has not started, or is to start again."""
+
+HOURS = 4
+"""Of a job, if the user does not say. A short one starts sooner, and what it cuts goes on."""
 
 RESTARTS = 10_000
 """So often may a run be cut by the time limit of its job."""
@@ -52,10 +59,12 @@ class Task:
     Args:
         command: What runs the folder that it is given.
         folders: Of the runs.
+        environment: Variables that it gets besides those of the job.
     """
 
     command: tuple[str, ...]
     folders: tuple[str, ...]
+    environment: Mapping[str, str]
     process: int = field(default=0, init=False)
 
     def __call__(self) -> None:
@@ -76,7 +85,9 @@ class Task:
         if self.process:
             os.kill(self.process, signal.SIGTERM)
             os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
-        return submitit.helpers.DelayedSubmission(Task(self.command, self.folders))
+        return submitit.helpers.DelayedSubmission(
+            Task(self.command, self.folders, self.environment)
+        )
 
     def _run(self, folder: RunFolder) -> int:
         with folder.log.open("ab") as log:
@@ -85,6 +96,7 @@ class Task:
                 command,
                 stdout=log,
                 stderr=log,
+                env={**os.environ, **self.environment},
                 preexec_fn=_deaf,  # noqa: PLW1509 (there is no other thread here)
             )
         self.process = started.pid
@@ -97,10 +109,11 @@ class SlurmExecutor(Executor):
     """Submits jobs as arrays, and follows them in Slurm's queue.
 
     Args:
-        slots: As many runs at a time, at most; none for as many as Slurm allows. The threads of
-            the first are those of each.
+        slots: As many runs at a time, at most, all alike.
         command: What runs the folder that it is given.
-        options: Of submitit, such as `partition`, `account`, `gpus_per_node`, `time` in minutes.
+        options: Of submitit, such as `partition`, `account`, `gpus_per_node`, `time` in minutes; a
+            core for each thread unless they say more.
+        most: Whether Slurm is to run no more at a time than there are slots.
     """
 
     def __init__(
@@ -108,10 +121,12 @@ class SlurmExecutor(Executor):
         slots: Sequence[Slot],
         command: Sequence[str] = WORKER,
         options: Mapping[str, Any] | None = None,
+        *,
+        most: bool = True,
     ) -> None:
-        self._command, self._most = tuple(command), len(slots) or None
-        threads = slots[0].threads if slots else None
-        self._options = {"cpus_per_task": threads, **(options or {})}
+        self._command, self._most = tuple(command), len(slots) if most else None
+        self._environment = slots[0].environment
+        self._options = {"cpus_per_task": slots[0].threads, **(options or {})}
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._changed = threading.Condition()  # guards what follows
         self._closed = self._leaving = False
@@ -170,6 +185,12 @@ class SlurmExecutor(Executor):
             for job in [*self._waiting, *self._queued]:
                 self.cancel(job)
             return len(running)
+
+    def detach(self) -> bool:
+        """Leave all runs to Slurm, once it has them."""
+        with suppress(UserError):  # the same command tells it again
+            self._hand_over()
+        return True
 
     def state(self, job: Job) -> State:
         """Say how far a job is, as Slurm told when it was last asked."""
@@ -236,11 +257,18 @@ class SlurmExecutor(Executor):
         most = {"array_parallelism": self._most} if self._most else {}
         slurm.update_parameters(job_name="harness", **most, **given)
         tasks = [
-            Task(self._command, tuple(os.fspath(folder.path) for folder in job.folders))
+            Task(
+                self._command,
+                tuple(os.fspath(folder.path) for folder in job.folders),
+                self._environment,
+            )
             for job in jobs
         ]
-        with slurm.batch():
-            submitted = [slurm.submit(task) for task in tasks]
+        try:
+            with slurm.batch():
+                submitted = [slurm.submit(task) for task in tasks]
+        except submitit.core.utils.FailedJobError as error:
+            raise UserError(f"Slurm refused the jobs: {str(error).strip()}") from error
         return [job.job_id for job in submitted]
 
     def _look(self) -> None:
@@ -310,4 +338,37 @@ def _reason(name: str) -> str:
     return facts.get("JobState", "it no longer knows why")
 
 
-executor = SlurmExecutor
+def executor(
+    resources: Resources,
+    partition: str | None = None,
+    account: str | None = None,
+    time: int = HOURS * 60,
+) -> SlurmExecutor:
+    """Build it; what the user does not say is as Slurm or its variables, SBATCH_QOS say, have it.
+
+    Args:
+        resources: What a run takes; without `slots`, Slurm alone says how many go at a time.
+        partition: Where jobs run.
+        account: Whose time they take.
+        time: The limit of a job, in minutes.
+
+    Raises:
+        UserError: There is no Slurm on this machine, or runs are to share a GPU.
+    """
+    if not shutil.which("sbatch"):
+        raise UserError(
+            "--executor slurm: there is no `sbatch` on this machine; run the command where jobs "
+            "are submitted."
+        )
+    if resources.per_gpu > 1:
+        raise UserError("--per-gpu: Slurm gives each job GPUs of its own.")
+    slot = resources.on_a_node()
+    options = {
+        "partition": partition,
+        "account": account,
+        "time": time,
+        "cpus_per_task": resources.cpus_per_run or slot.threads,
+        "gpus_per_node": resources.gpus_per_run if resources.gpu else None,
+    }
+    slots = [slot] * (resources.slots or 1)
+    return SlurmExecutor(slots, WORKER, options, most=resources.slots is not None)

@@ -13,9 +13,10 @@ from harness.backbones import TINY
 from harness.cli.notebook import Grid, Tables
 from harness.commands import table as stored
 from harness.commands.preview import preview
-from harness.commands.started import Share
+from harness.commands.started import started
 from harness.errors import UserError
 from harness.planning.request import Request
+from harness.scheduling.resources import Resources
 from results.errors import ResultsError
 from results.reports.sheets.printing import Printing
 
@@ -66,7 +67,8 @@ def test_the_runs_are_those_that_the_command_line_plans(done: Grid, place: Path)
         limit=3,
         train_limit=40,
     )
-    listed = preview(request, str(place / "harness.db"), place / "runs", "local", Share())
+    with started("local", Resources()) as opened:
+        listed = preview(request, str(place / "harness.db"), place / "runs", opened)
     assert listed.startswith(done.runs[0].run_id)
     assert "(stored)" in listed
 

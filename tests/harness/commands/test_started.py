@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from harness.commands import run as command
-from harness.commands.started import Share, started
+from harness.commands.started import started
 from harness.errors import UserError
 from harness.planning.plan import draft
 from harness.planning.request import Request
 from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.resources import Resources
 
 Children = Callable[[int], list[int]]
 
@@ -25,7 +26,7 @@ def test_an_executor_is_built_when_it_is_asked_for_and_ends_with_what_needs_it(
     children: Children,
 ) -> None:
     before = children(os.getpid())
-    with started("local", Share(slots=2)) as opened:
+    with started("local", Resources(slots=2)) as opened:
         assert children(os.getpid()) == before
         opened.warm()
         assert len(children(os.getpid())) == len(before) + 1
@@ -41,7 +42,7 @@ def test_a_plan_that_fails_or_is_interrupted_leaves_no_worker(
     before = children(os.getpid())
 
     def fail() -> None:
-        with started("local", Share()) as opened:
+        with started("local", Resources()) as opened:
             opened.warm()
             raise error
 
@@ -79,10 +80,10 @@ def test_a_request_that_cannot_be_read_starts_no_worker(
 def test_an_executor_that_is_not_there_is_told_with_the_faults_of_the_plan(tmp_path: Path) -> None:
     request = Request(methods="lora", tasks="gsm8k", backbones=str(tmp_path / "none"))
     with (
-        started("locall", Share()) as opened,
+        started("locall", Resources()) as opened,
         pytest.raises(UserError, match=r"(?s)locall.*not a backbone"),
     ):
-        command.carry_out(request, str(tmp_path / "a.db"), tmp_path, opened, Share())
+        command.carry_out(request, str(tmp_path / "a.db"), tmp_path, opened)
 
 
 # A job that a shell started in the background inherits a SIGINT that is ignored.

@@ -78,13 +78,13 @@ def test_another_distribution_adds_plugins_of_every_kind(extra: Path) -> None:
     assert plugins.benchmark("theirs").title == "Theirs"
     assert parse_tasks("theirs") == (Tasks("other", ("theirs",)),)
     assert parse_tasks("math")[0].group == "math"
-    assert plugins.names("executors") == ["local", "mine"]
+    assert plugins.names("executors") == ["local", "mine", "ray", "slurm"]
     assert plugins.executor("mine") is LocalExecutor
 
 
 def test_the_name_of_no_executor_is_refused_with_those_that_are_known() -> None:
     # contract.py is the contract, conformance/ the checks.
-    for name in ("contract", "conformance", "slurm"):
+    for name in ("contract", "conformance", "kubernetes"):
         with pytest.raises(UserError, match=f"'{name}' is not a known executor.\n  Known: local"):
             plugins.executor(name)
 

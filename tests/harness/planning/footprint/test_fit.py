@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from harness.commands.preview import preview
-from harness.commands.started import Share
+from harness.commands.run import cut
+from harness.commands.started import started
 from harness.errors import UserError
 from harness.planning.footprint.cards import CONTEXT, Card, visible_cards
 from harness.planning.plan import plan
 from harness.planning.request import Request
+from harness.scheduling.resources import Resources
 from harness.spec.planned import Need
 
 ASKED = Request(
@@ -131,7 +133,8 @@ def test_a_dry_run_names_the_need_and_the_gpus_that_are_too_small(
 ) -> None:
     cards = [card(needs[1]), card(needs[1] - 1)]
     monkeypatch.setattr("harness.commands.preview.visible_cards", lambda per_gpu: cards)
-    text = preview(OFF, str(tmp_path / "no.db"), tmp_path, "local", Share())
+    with started("local", Resources()) as opened:
+        text = preview(OFF, str(tmp_path / "no.db"), tmp_path, opened)
     assert text.splitlines()[0].endswith("lora on tiny, math, seed 2333  28.8 MiB, not on GPU 1")
 
 
@@ -147,5 +150,6 @@ def test_runs_that_share_a_gpu_share_its_memory(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_slots_that_are_cut_are_told() -> None:
-    assert Share(slots=4).cut(gpus=1) == ["--slots 4: 1 at a time, with 1 GPU; see --per-gpu"]
-    assert Share(slots=4, per_gpu=4).cut(gpus=1) == Share(slots=4).cut(gpus=0) == []
+    told = ["--slots 4: 1 at a time, with 1 GPU; see --per-gpu"]
+    assert cut(Resources(slots=4), gpus=1) == told
+    assert cut(Resources(slots=4, per_gpu=4), gpus=1) == cut(Resources(slots=4), gpus=0) == []

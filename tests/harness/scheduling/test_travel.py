@@ -1,0 +1,74 @@
+"""What a run writes on another machine comes to be in its folder here, file by file."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.scheduling.travel import Watch
+
+NAMES = ("events.jsonl", "result.json", "checkpoints/3/values.json")
+STEPS = st.tuples(st.sampled_from(NAMES), st.booleans(), st.binary(max_size=4))
+
+
+def act(folder: Path, name: str, written: bool, content: bytes) -> None:  # noqa: FBT001
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".jsonl"):
+        with path.open("ab") as file:
+            file.write(content)
+    elif written:
+        new = path.with_name(".new")
+        new.write_bytes(content)
+        new.replace(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@given(st.lists(st.lists(STEPS, max_size=4), max_size=5))
+def test_after_each_look_the_copy_holds_what_the_folder_holds(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, bool, bytes]]]
+) -> None:
+    place = tmp_path_factory.mktemp("travel")
+    there, here = place / "there", place / "here"
+    there.mkdir()
+    here.mkdir()
+    watch = Watch(there)
+    for steps in rounds:
+        for step in steps:
+            act(there, *step)
+        watch.changes().apply(here)
+        assert content(here) == content(there)
+
+
+def test_the_lock_and_what_is_being_written_stay_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints" / "new.partial").mkdir(parents=True)
+    for name in ("lock", ".result.json.1.partial", "checkpoints/new.partial/values.json"):
+        (tmp_path / name).touch()
+    assert not Watch(tmp_path).changes().written
+
+
+def test_a_file_that_is_removed_while_it_is_looked_at_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").touch()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "values.json").touch()
+    true = Path.is_file
+
+    def removed(path: Path) -> bool:
+        shutil.rmtree(tmp_path / "old", ignore_errors=True)
+        return true(path)
+
+    monkeypatch.setattr(Path, "is_file", removed)
+    assert {*Watch(tmp_path).changes().written} == {"log"}
