@@ -3,6 +3,7 @@
 # make lint   what CI checks besides the tests   make bench  the speed figures, as ratios
 # make gpu    what only a machine with a GPU can tell, into benchmarks/gpu.md (PART=tiny: one part)
 # make chaos  what a grid survives, an hour at a time; figures add up in ./chaos
+# make cluster  the executors ray and slurm on real clusters, started on this machine
 # make parts  the long tests, and those that need bitsandbytes or programs that root gets from Debian
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN := .venv/bin
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 PARTS := texlive-latex-base texlive-latex-recommended poppler-utils postgresql chromium slurmctld slurmd slurm-client munge
 
-.PHONY: run demo test parts lint bench gpu chaos clean
+.PHONY: run demo test parts lint bench gpu chaos cluster programs clean
 
 run: .venv/installed
 	$(BIN)/harness run --methods dypam,lora --tasks math
@@ -25,7 +26,13 @@ demo: .venv/installed
 test: .venv/installed
 	$(BIN)/pytest
 
-parts: .venv/installed
+parts: programs
+	$(BIN)/pytest -m parts
+
+cluster: programs
+	$(BIN)/pytest -m parts tests/harness/scheduling/executors
+
+programs: .venv/installed
 	@if ! command -v pdflatex >/dev/null || ! command -v pdftotext >/dev/null \
 		|| ! command -v chromium >/dev/null || ! command -v slurmctld >/dev/null \
 		|| ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
@@ -33,7 +40,6 @@ parts: .venv/installed
 		apt-get update -q && apt-get install -y -q --no-install-recommends $(PARTS); \
 	fi
 	$(INSTALL) ".[dev,quantize,ray,slurm,track]"
-	$(BIN)/pytest -m parts
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -6,6 +6,7 @@ from typing import Any
 from results.runfolder.attempts import Attempt
 from results.runfolder.remarks import Note, Remarks
 from results.runfolder.values import (
+    ClusterJob,
     Divergence,
     Environment,
     Event,
@@ -27,6 +28,7 @@ Schema = Mapping[str, Any]
 
 FILES: Mapping[str, tuple[type[FileValue], ...]] = {
     "run.json": (Head,),
+    "cluster.json": (ClusterJob,),
     "attempts/NUMBER.json": (Attempt,),
     "environment.json": (Environment,),
     "events.jsonl": (Event,),

@@ -89,30 +89,34 @@ class RayWorker:
     def run(self, folder: RunFolder) -> Ended | None:
         """Let the worker run a folder; return how the run ended, None if it was ended from here."""
         try:
-            with folder.locked():
-                return self._run(folder)
+            try:
+                with folder.locked():
+                    return self._run(folder)
+            except RayActorError as error:
+                return self._lost(folder, error)
         except AlreadyRunningError:
             return Ended(ELSEWHERE)
 
     def _run(self, folder: RunFolder) -> Ended | None:
         host = self._host
-        try:
-            over = host.run.remote(folder.path.name, Watch(folder.path).changes())
-            while not ray.wait([over], timeout=SECONDS)[0]:
-                ray.get(host.changes.remote()).apply(folder.path)
-                if wishes.is_cancelled(folder):
-                    self.interrupt()
-            ended: Ended | None
-            ended, changes = ray.get(over)
-        except RayActorError as error:
-            self._host = None
-            if self._killed:
-                attempts.interrupt(folder)
-                return None
-            attempts.close(folder, f"The node that ran it was lost: {_told(error)}", "vanished")
-            return Ended(FAILED)
+        over = host.run.remote(folder.path.name, Watch(folder.path).changes())
+        while not ray.wait([over], timeout=SECONDS)[0]:
+            ray.get(host.changes.remote()).apply(folder.path)
+            if wishes.is_cancelled(folder):
+                self.interrupt()
+        ended: Ended | None
+        ended, changes = ray.get(over)
         changes.apply(folder.path)
         return ended
+
+    def _lost(self, folder: RunFolder, error: RayActorError) -> Ended | None:
+        """Say of a run whose actor is gone how it ended: from here, or with its node."""
+        self._host = None
+        if self._killed:
+            attempts.interrupt(folder)
+            return None
+        attempts.close(folder, f"The node that ran it was lost: {_told(error)}", "vanished")
+        return Ended(FAILED)
 
     def interrupt(self) -> None:
         """Ask the worker to end after the run at work in it, which stops too; from any thread."""

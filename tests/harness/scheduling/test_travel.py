@@ -13,7 +13,7 @@ NAMES = ("events.jsonl", "result.json", "checkpoints/3/values.json")
 STEPS = st.tuples(st.sampled_from(NAMES), st.booleans(), st.binary(max_size=4))
 
 
-def act(folder: Path, name: str, written: bool, content: bytes) -> None:  # noqa: FBT001
+def act(folder: Path, name: str, written: bool, content: bytes) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if name.endswith(".jsonl"):

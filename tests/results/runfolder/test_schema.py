@@ -10,6 +10,7 @@ from results.runfolder.claims import claimed
 from results.runfolder.events import EventLog
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import (
+    ClusterJob,
     Divergence,
     Environment,
     FileValue,
@@ -46,6 +47,7 @@ def test_every_key_has_a_meaning(kind: type[FileValue]) -> None:
 def whole(create: Callable[..., RunFolder], result: Callable[..., Result]) -> RunFolder:
     """Write every file that there is a writer for."""
     folder = create()
+    folder.write_cluster_job(ClusterJob.model_construct())
     folder.copy({schema.__file__: "KIND/NAME/NAME.py"})
     EventLog(folder.events).close()
     with claimed(folder, pytest.fail) as claim:

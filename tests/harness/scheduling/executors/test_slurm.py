@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import plugins
+from benchmarks.chaos import command
+from benchmarks.chaos.grid import Grid
 from harness.scheduling.executors.conformance import trial
 from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.conformance.stand_in import BESIDE, COMMAND
@@ -64,9 +65,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     patch.undo()
 
 
-def make(slots: Sequence[Slot], command: Sequence[str], **options: int) -> Executor:
-    made: Executor = plugins.executor("slurm")(slots, command, {"time": MINUTES, **options})
-    return made
+def make(slots: Sequence[Slot], words: Sequence[str], **options: int) -> Executor:
+    from harness.scheduling.executors.slurm import SlurmExecutor  # noqa: PLC0415 (an extra)
+
+    return SlurmExecutor(slots, words, {"time": MINUTES, **options})
 
 
 @pytest.fixture
@@ -92,12 +94,12 @@ def test_a_run_goes_on_in_slurm_when_its_command_dies_and_the_same_command_follo
     folder: Callable[[str], RunFolder],
 ) -> None:
     run = folder("reach('begun'); wait('go'); finish()")
-    command = [sys.executable, "-c", FOLLOWS, os.fspath(run.path)]
-    first = subprocess.Popen(command)
+    follows = [sys.executable, "-c", FOLLOWS, os.fspath(run.path)]
+    first = subprocess.Popen(follows)
     until((run.path.parent / "begun").exists)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    second = subprocess.Popen(follows, stdout=subprocess.PIPE, text=True)
     time.sleep(5)
     (run.path.parent / "go").touch()
     told, _ = second.communicate(timeout=60)
@@ -131,8 +133,33 @@ def test_a_job_that_is_ended_from_outside_leaves_its_reason(
     assert failure.kind == "vanished"
 
 
+def test_logging_out_leaves_a_grid_to_slurm_and_the_same_command_finds_what_it_came_to(
+    grid: Grid, tmp_path: Path, training: Callable[[], bool]
+) -> None:
+    words = [*grid.words(), *("--executor", "slurm", "--partition", "main", "--time", "1h")]
+    first = command.start(tmp_path, words)
+    assert training()
+    first.send_signal(signal.SIGHUP)
+    assert first.wait() == 129
+    assert "Left the runs to the cluster" in command.last_line(tmp_path)
+    until(lambda: all(folder.finished for folder in grid.folders(tmp_path)))
+    status, printed = command.run(tmp_path, words)
+    assert status == 0, printed
+    assert not grid.lost(tmp_path)
+    assert [len(attempts(folder)) for folder in grid.folders(tmp_path)] == [1] * 4
+
+
+def test_what_slurm_refuses_is_told_in_its_words(grid: Grid, tmp_path: Path) -> None:
+    words = [*grid.words(), "--executor", "slurm", "--partition", "none"]
+    status, printed = command.run(tmp_path, words)
+    assert status == 2
+    assert "Slurm refused the jobs" in printed
+    assert "invalid partition specified: none" in printed
+    assert "Traceback" not in printed
+
+
 def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not true():
         assert time.monotonic() < end
         time.sleep(0.1)
