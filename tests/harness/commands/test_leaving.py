@@ -202,3 +202,36 @@ def test_a_terminal_that_is_closed_ends_the_command_without_a_traceback(
     os.close(master)
     assert process.wait(SECONDS) == 129
     assert family.gone()
+
+
+DETACHES = """
+import sys
+from pathlib import Path
+
+from harness.commands.leaving import Leaving
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.contract import Job
+from harness.scheduling.executors.local import LocalExecutor
+from harness.scheduling.slots import Slot
+from results.runfolder.folder import RunFolder
+
+class Elsewhere(LocalExecutor):
+    detach = lambda self: True
+    interrupt = close = lambda self: print("stopped", flush=True)
+
+with Leaving() as leaving:
+    leaving.executor = executor = Elsewhere([Slot()], COMMAND)
+    executor.submit(Job((RunFolder(Path(sys.argv[1])),)))
+    print(*[one.status for one in executor.outcomes()], flush=True)
+"""
+
+
+def test_runs_that_need_no_command_are_left_alone_and_it_says_so(
+    start: Start, act: Callable[[str], RunFolder]
+) -> None:
+    running = start(act("reach('at work'); wait('never')"), code=DETACHES)
+    running.send_signal(signal.SIGHUP)
+    printed, said = running.communicate(timeout=SECONDS)
+    assert running.returncode == 128 + signal.SIGHUP
+    assert said.startswith("Left the runs to the cluster")
+    assert "stopped" not in printed

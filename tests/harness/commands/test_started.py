@@ -86,6 +86,27 @@ def test_an_executor_that_is_not_there_is_told_with_the_faults_of_the_plan(tmp_p
         command.carry_out(request, str(tmp_path / "a.db"), tmp_path, opened)
 
 
+def test_an_option_of_another_executor_is_refused_with_those_that_take_it(tmp_path: Path) -> None:
+    given = {"partition": "long", "time": 60}
+    with (
+        started("local", Resources(), options=given) as opened,
+        pytest.raises(UserError, match=r"--partition --time: not for --executor local.*slurm"),
+    ):
+        command.carry_out(LORA, str(tmp_path / "a.db"), tmp_path, opened)
+
+
+def test_an_executor_whose_extra_is_not_installed_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "submitit", None)
+    monkeypatch.delitem(sys.modules, "harness.scheduling.executors.slurm", raising=False)
+    with (
+        started("slurm", Resources()) as opened,
+        pytest.raises(UserError, match=r"needs the package submitit.*the extra `slurm`"),
+    ):
+        assert opened.make
+
+
 # A job that a shell started in the background inherits a SIGINT that is ignored.
 RUN = ("env", "--default-signal=INT", sys.executable, "-m", "harness", "run")
 
