@@ -196,7 +196,7 @@ def executor(resources: Resources, address: str | None = None) -> RayExecutor:
     needs: dict[str, float] = {"num_cpus": resources.cpus_per_run or slot.threads or 1}
     if resources.gpu:
         needs["num_gpus"] = resources.gpus_per_run / resources.per_gpu
-    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    nodes: list[dict[str, Any]] = ray.nodes()
     room = sum(_room(node["Resources"], needs) for node in nodes if node["Alive"])
     if not (resources.slots or room):
         asked = ", ".join(f"{count:g} {name.removeprefix('num_')}" for name, count in needs.items())
