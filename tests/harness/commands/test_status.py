@@ -129,7 +129,9 @@ def test_on_a_terminal_it_stays_until_ctrl_c_and_nothing_steers_it(
 ) -> None:
     create("own[x=\x1b]0;mine\x07]").note_failure("\x1b[31mred")
     reading, writing = pty.openpty()
-    command = [sys.executable, "-m", "harness", "status", "--watch", "--runs", str(root)]
+    # A job that a shell started in the background inherits a SIGINT that is ignored.
+    python = ["env", "--default-signal=INT", sys.executable]
+    command = [*python, "-m", "harness", "status", "--watch", "--runs", str(root)]
     with subprocess.Popen(command, stdin=writing, stdout=writing, stderr=writing) as process:
         os.close(writing)
         printed = b""
