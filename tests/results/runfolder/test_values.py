@@ -18,6 +18,7 @@ from results.runfolder.folder import RunFolder
 from results.runfolder.remarks import Note, Remarks
 from results.runfolder.values import (
     FORMAT,
+    ClusterJob,
     Divergence,
     Environment,
     Event,
@@ -95,6 +96,12 @@ def attempt_again(folder: RunFolder, values: Sequence[Attempt]) -> Iterator[Any]
         assert attempts.last(folder) is not None
         (read,) = attempts.attempts(folder)
         yield read.model_copy(update={"number": value.number})
+
+
+def cluster_job_again(folder: RunFolder, values: Sequence[ClusterJob]) -> Iterator[Any]:
+    for value in values:
+        folder.write_cluster_job(value)
+        yield folder.cluster_job()
 
 
 def environment_again(folder: RunFolder, values: Sequence[Environment]) -> Iterator[Any]:
@@ -189,6 +196,7 @@ def events_again(folder: RunFolder, values: Sequence[Event]) -> Sequence[Event]:
 AGAIN: Mapping[type[FileValue], Callable[..., Any]] = {
     Head: head_again,
     Attempt: attempt_again,
+    ClusterJob: cluster_job_again,
     Environment: environment_again,
     Event: events_again,
     TrainRecord: training_again,

@@ -192,7 +192,8 @@ def test_forgotten_runs_are_asked_for_like_those_of_a_status(place: str, make: M
     assert ids(place, status="forgotten") == [make(seed=2).run_id]
 
 
-def test_where_no_run_is_as_asked_that_is_said(place: str, runs: list[Run]) -> None:
+def test_where_no_run_is_as_asked_that_is_said(filled: Filled) -> None:
+    place, _ = filled
     assert history(place, Asked(seeds="99")).text == "There is none."
 
 

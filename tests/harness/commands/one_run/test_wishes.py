@@ -122,11 +122,10 @@ def test_retry_wants_runs_or_all_of_them(
 
 
 EXECUTOR = """
-from functools import partial
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.local import LocalExecutor
 
-executor = partial(LocalExecutor, command=COMMAND)
+executor = lambda resources: LocalExecutor(resources.here(), COMMAND)
 """
 
 
