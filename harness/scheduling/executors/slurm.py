@@ -7,14 +7,10 @@ asks its run to stop, and Slurm queues it again; the run goes on from its checkp
 
 import os
 import shutil
-import signal
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import submitit
@@ -31,7 +27,8 @@ from harness.scheduling.executors.contract import (
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
-from harness.spec.outcome import FAILED, INTERRUPTED
+from harness.scheduling.slurm_job import Task, end, reason, states
+from harness.spec.outcome import FAILED
 from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import ClusterJob
@@ -50,59 +47,6 @@ RESTARTS = 10_000
 
 NOTES = ".slurm"
 """The folder beside the run folders in which submitit keeps what it submits."""
-
-
-@dataclass
-class Task:
-    """What a task of an array does on its node: the runs of a job, one after the other.
-
-    Args:
-        command: What runs the folder that it is given.
-        folders: Of the runs.
-        environment: Variables that it gets besides those of the job.
-    """
-
-    command: tuple[str, ...]
-    folders: tuple[str, ...]
-    environment: Mapping[str, str]
-    process: int = field(default=0, init=False)
-
-    def __call__(self) -> None:
-        """Run the folders, up to one that was asked to stop."""
-        for path in self.folders:
-            folder = RunFolder(Path(path))
-            status = self._run(folder)
-            if job := folder.cluster_job():
-                folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
-            if status == INTERRUPTED:
-                break
-
-    def checkpoint(self) -> submitit.helpers.DelayedSubmission:
-        """Stop the run at work; submitit calls this before Slurm ends the job, and queues it again.
-
-        A signal handler calls it while `_run` waits for the process, so it leaves that to be read.
-        """
-        if self.process:
-            os.kill(self.process, signal.SIGTERM)
-            os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
-        return submitit.helpers.DelayedSubmission(
-            Task(self.command, self.folders, self.environment)
-        )
-
-    def _run(self, folder: RunFolder) -> int:
-        with folder.log.open("ab") as log:
-            command = [*self.command, os.fspath(folder.path)]
-            started = subprocess.Popen(
-                command,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, **self.environment},
-                preexec_fn=_deaf,  # noqa: PLW1509 (there is no other thread here)
-            )
-        self.process = started.pid
-        _, status = os.waitpid(self.process, 0)
-        self.process = 0
-        return os.waitstatus_to_exitcode(status)
 
 
 class SlurmExecutor(Executor):
@@ -175,7 +119,7 @@ class SlurmExecutor(Executor):
                 self._waiting.remove(job)
                 self._end(job, [Outcome(folder, "cancelled") for folder in job.folders])
             elif job in self._queued:
-                _scancel([self._queued[job]])
+                end(self._queued[job])
 
     def interrupt(self) -> int:
         """Cancel what waits, and let Slurm ask the others to stop."""
@@ -226,7 +170,7 @@ class SlurmExecutor(Executor):
 
     def _hand_over(self) -> None:
         """Submit the jobs that there is room for, as one array; follow those that are there."""
-        queue = _queue()
+        queue = states()
         with self._changed:
             if queue is None:
                 return
@@ -273,7 +217,7 @@ class SlurmExecutor(Executor):
 
     def _look(self) -> None:
         """Learn which jobs have started, and which have left the queue."""
-        queue = _queue()
+        queue = states()
         if queue is None:
             return
         with self._changed:
@@ -293,7 +237,7 @@ class SlurmExecutor(Executor):
         if known and known.exit_status is not None:
             return outcome_of(folder, known.exit_status)
         if not folder.ended:
-            attempts.close(folder, f"Slurm ended job {name}: {_reason(name)}", "vanished")
+            attempts.close(folder, f"Slurm ended job {name}: {reason(name)}", "vanished")
         return outcome_of(folder, FAILED)
 
     def _end(self, job: Job, outcomes: Sequence[Outcome]) -> None:
@@ -301,41 +245,6 @@ class SlurmExecutor(Executor):
             self._unread += outcomes
             self._states[job] = "ended"
             self._changed.notify_all()
-
-
-def _deaf() -> None:
-    """Ignore, from now on, the signals before the end of a job: Slurm sends them to all processes.
-
-    They are for submitit, which then calls `Task.checkpoint`.
-    """
-    for number in (signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _queue() -> dict[str, str] | None:
-    """Ask Slurm for the user's jobs and their states; None where it does not answer."""
-    asked = subprocess.run(
-        ["squeue", "--me", "--array", "--noheader", "--format=%i %T"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if asked.returncode:
-        return None
-    return dict(line.split() for line in asked.stdout.splitlines())
-
-
-def _scancel(names: Sequence[str]) -> None:
-    subprocess.run(["scancel", *names], capture_output=True, check=False)
-
-
-def _reason(name: str) -> str:
-    """Ask Slurm, which forgets in some minutes, how a job ended."""
-    asked = subprocess.run(
-        ["scontrol", "--oneliner", "show", "job", name], capture_output=True, text=True, check=False
-    )
-    facts = dict(fact.partition("=")[::2] for fact in asked.stdout.split())
-    return facts.get("JobState", "it no longer knows why")
 
 
 def executor(

@@ -1,0 +1,103 @@
+"""A job of Slurm: what it does on its node, and what Slurm says of it where it was submitted."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.spec.outcome import INTERRUPTED
+from results.runfolder.folder import RunFolder
+
+
+@dataclass
+class Task:
+    """What a task of an array does on its node: the runs of a job, one after the other.
+
+    Args:
+        command: What runs the folder that it is given.
+        folders: Of the runs.
+        environment: Variables that it gets besides those of the job.
+    """
+
+    command: tuple[str, ...]
+    folders: tuple[str, ...]
+    environment: Mapping[str, str]
+    process: int = field(default=0, init=False)
+
+    def __call__(self) -> None:
+        """Run the folders, up to one that was asked to stop."""
+        for path in self.folders:
+            folder = RunFolder(Path(path))
+            status = self._run(folder)
+            if job := folder.cluster_job():
+                folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
+            if status == INTERRUPTED:
+                break
+
+    def checkpoint(self) -> Any:
+        """Stop the run at work; submitit calls this before Slurm ends the job, and queues it again.
+
+        A signal handler calls it while `_run` waits for the process, so it leaves that to be read.
+        """
+        if self.process:
+            os.kill(self.process, signal.SIGTERM)
+            os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
+        import submitit  # noqa: PLC0415 (an extra)
+
+        return submitit.helpers.DelayedSubmission(
+            Task(self.command, self.folders, self.environment)
+        )
+
+    def _run(self, folder: RunFolder) -> int:
+        with folder.log.open("ab") as log:
+            command = [*self.command, os.fspath(folder.path)]
+            started = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.environment},
+                preexec_fn=_deaf,  # noqa: PLW1509 (there is no other thread here)
+            )
+        self.process = started.pid
+        _, status = os.waitpid(self.process, 0)
+        self.process = 0
+        return os.waitstatus_to_exitcode(status)
+
+
+def _deaf() -> None:
+    """Ignore, from now on, the signals before the end of a job: Slurm sends them to all processes.
+
+    They are for submitit, which then calls `Task.checkpoint`.
+    """
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def states() -> dict[str, str] | None:
+    """Ask Slurm for the user's jobs and their states; None where it does not answer."""
+    asked = subprocess.run(
+        ["squeue", "--me", "--array", "--noheader", "--format=%i %T"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode:
+        return None
+    return dict(line.split() for line in asked.stdout.splitlines())
+
+
+def end(name: str) -> None:
+    """Let Slurm end a job: it asks the run to stop, and kills it some seconds later."""
+    subprocess.run(["scancel", name], capture_output=True, check=False)
+
+
+def reason(name: str) -> str:
+    """Ask Slurm, which forgets in some minutes, how a job ended."""
+    asked = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job", name], capture_output=True, text=True, check=False
+    )
+    facts = dict(fact.partition("=")[::2] for fact in asked.stdout.split())
+    return facts.get("JobState", "it no longer knows why")
