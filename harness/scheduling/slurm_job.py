@@ -76,8 +76,16 @@ def _deaf() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def states() -> dict[str, str] | None:
-    """Ask Slurm for the user's jobs and their states; None where it does not answer."""
+class NoAnswerError(Exception):
+    """Slurm did not answer; it may the next time."""
+
+
+def states() -> dict[str, str]:
+    """Ask Slurm for the user's jobs and their states.
+
+    Raises:
+        NoAnswerError: It does not answer.
+    """
     asked = subprocess.run(
         ["squeue", "--me", "--array", "--noheader", "--format=%i %T"],
         capture_output=True,
@@ -85,7 +93,7 @@ def states() -> dict[str, str] | None:
         check=False,
     )
     if asked.returncode:
-        return None
+        raise NoAnswerError(asked.stderr.strip())
     return dict(line.split() for line in asked.stdout.splitlines())
 
 

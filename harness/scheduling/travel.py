@@ -69,12 +69,12 @@ class Watch:
     def _found(self) -> dict[str, os.stat_result]:
         """List the files that are whole; the others, and their folders, have names that say so."""
         found = {}
-        for path in self.folder.rglob("*"):
-            name = path.relative_to(self.folder)
-            if str(name) == LEFT or any(map(_unfinished, name.parts)):
-                continue
-            with suppress(FileNotFoundError):  # removed since it was listed
-                if path.is_file():
+        for place, _, names in os.walk(self.folder):  # which passes over folders that are removed
+            for path in (Path(place, name) for name in names):
+                name = path.relative_to(self.folder)
+                if str(name) == LEFT or any(map(_unfinished, name.parts)):
+                    continue
+                with suppress(FileNotFoundError):  # removed since it was listed
                     found[str(name)] = path.stat()
         return found
 

@@ -10,7 +10,7 @@ import shutil
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import submitit
@@ -27,7 +27,7 @@ from harness.scheduling.executors.contract import (
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
-from harness.scheduling.slurm_job import Task, end, reason, states
+from harness.scheduling.slurm_job import NoAnswerError, Task, end, reason, states
 from harness.spec.outcome import FAILED
 from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
@@ -72,6 +72,7 @@ class SlurmExecutor(Executor):
         self._environment = slots[0].environment
         self._options = {"cpus_per_task": slots[0].threads, **(options or {})}
         self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._asking = threading.Lock()  # from a question to Slurm until its answer is acted on
         self._changed = threading.Condition()  # guards what follows
         self._closed = self._leaving = False
         self._fault: Exception | None = None
@@ -123,6 +124,8 @@ class SlurmExecutor(Executor):
 
     def interrupt(self) -> int:
         """Cancel what waits, and let Slurm ask the others to stop."""
+        with suppress(NoAnswerError):
+            self._look()  # a run may have started since the last time
         with self._changed:
             self._leaving = True
             running = [job for job, state in self._states.items() if state == "running"]
@@ -132,7 +135,7 @@ class SlurmExecutor(Executor):
 
     def detach(self) -> bool:
         """Leave all runs to Slurm, once it has them."""
-        with suppress(UserError):  # the same command tells it again
+        with suppress(UserError, NoAnswerError):  # the same command tells it again
             self._hand_over()
         return True
 
@@ -155,8 +158,9 @@ class SlurmExecutor(Executor):
         """Submit what waits and ask Slurm how far it is, until the executor is closed."""
         try:
             while self._goes_on():
-                self._hand_over()
-                self._look()
+                with suppress(NoAnswerError):
+                    self._hand_over()
+                    self._look()
         except Exception as fault:  # of ours: `outcomes` raises it
             with self._changed:
                 self._fault = fault
@@ -168,12 +172,17 @@ class SlurmExecutor(Executor):
                 self._changed.wait_for(lambda: self._closed, SECONDS)
             return bool(self._queued) or not self._closed
 
+    @contextmanager
+    def _asked(self) -> Iterator[Mapping[str, str]]:
+        """Ask Slurm for the states of all jobs; no other thread asks until that is acted on."""
+        with self._asking:
+            found = states()
+            with self._changed:
+                yield found
+
     def _hand_over(self) -> None:
         """Submit the jobs that there is room for, as one array; follow those that are there."""
-        queue = states()
-        with self._changed:
-            if queue is None:
-                return
+        with self._asked() as queue:
             for job in [*self._waiting]:
                 known = job.folders[0].cluster_job()
                 if known and known.name in queue:
@@ -217,10 +226,7 @@ class SlurmExecutor(Executor):
 
     def _look(self) -> None:
         """Learn which jobs have started, and which have left the queue."""
-        queue = states()
-        if queue is None:
-            return
-        with self._changed:
+        with self._asked() as queue:
             for job, name in [*self._queued.items()]:
                 if name not in queue:
                     del self._queued[job]
