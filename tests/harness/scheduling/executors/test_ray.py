@@ -58,6 +58,12 @@ def workers(node: Any) -> list[psutil.Process]:
     return [one for one in below if "harness.worker" in _command(one)]
 
 
+def begun(grid: Grid, place: Path, node: Any) -> set[int]:
+    """Give the processes of runs on a node of which the folders here know."""
+    known = {one.pid for folder in grid.folders(place) for one in attempts(folder)}
+    return known & {process.pid for process in workers(node)}
+
+
 def _command(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
@@ -84,12 +90,13 @@ def test_each_node_has_as_many_slots_as_runs_find_room_on_it() -> None:
 
 
 def test_a_grid_runs_on_both_nodes_and_loses_no_run_with_one_of_them(
-    cluster: Any, grid: Grid, tmp_path: Path, until: Until, training: Callable[[], bool]
+    cluster: Any, grid: Grid, tmp_path: Path, until: Until
 ) -> None:
     (other,) = cluster.worker_nodes
     running = command.start(tmp_path, [*grid.words(), *asked(cluster)])
-    assert until(lambda: workers(other) and workers(cluster.head_node), 120)
-    assert training()
+    assert until(
+        lambda: all(begun(grid, tmp_path, node) for node in (other, cluster.head_node)), 120
+    )
     cluster.remove_node(other, allow_graceful=False)
     assert running.wait() == 0, command.last_line(tmp_path)
     assert not grid.lost(tmp_path)
