@@ -12,6 +12,7 @@ from harness.commands.report import Report
 from harness.commands.run import summed_up
 from harness.commands.started import Opened
 from harness.errors import UserError
+from harness.gpus import Device
 from harness.plugins import named_files
 from harness.scheduling import schedule
 from harness.scheduling.policy import Policy
@@ -45,9 +46,10 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
 
 
 def _as_planned(asked: Resources, runs: Sequence[PlannedRun]) -> Resources:
-    """Take the GPUs for which the runs were planned."""
+    """Take the GPUs for which the runs were planned, and none for others."""
     most = max(run.spec.train.processes for run in runs)
-    return replace(asked, gpus_per_run=most, device="gpu" if any(run.gpu for run in runs) else None)
+    device: Device = "gpu" if any(run.gpu for run in runs) else "cpu"
+    return replace(asked, gpus_per_run=most, device=device)
 
 
 def _failed(root: Path) -> list[RunFolder]:

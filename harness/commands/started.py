@@ -14,6 +14,7 @@ from harness.scheduling.hangs import WithoutHangs
 from harness.scheduling.resources import Resources
 
 HERE = "local"
+"""The executor whose runs run on this machine."""
 
 
 class Opened:

@@ -39,7 +39,9 @@ class Resources:
     def on_a_node(self) -> Slot:
         """Describe a slot of a cluster, which gives the GPUs itself.
 
-        A number of threads that the user set by OMP_NUM_THREADS wins over that of the cores.
+        The processes of a run divide its cores. A number of threads that the user set by
+        OMP_NUM_THREADS wins over that.
         """
         own = os.environ.get("OMP_NUM_THREADS", "")
-        return Slot(threads=int(own) if own.isdecimal() else self.cpus_per_run or 1)
+        share = max(1, (self.cpus_per_run or 1) // self.gpus_per_run)
+        return Slot(threads=int(own) if own.isdecimal() else share)

@@ -259,7 +259,7 @@ def executor(
     account: str | None = None,
     time: int = HOURS * 60,
 ) -> SlurmExecutor:
-    """Build it; what the user does not say is as Slurm or its variables, SBATCH_QOS say, have it.
+    """Build it; what is not said here, Slurm takes from its own variables, such as SBATCH_QOS.
 
     Args:
         resources: What a run takes; without `slots`, Slurm alone says how many go at a time.

@@ -24,6 +24,14 @@ def test_a_slot_on_a_node_has_a_thread_for_each_core_unless_the_user_says_more(
     assert Resources(cpus_per_run=3).on_a_node() == Slot(threads=threads)
 
 
+def test_the_processes_of_a_run_divide_its_cores_on_a_node_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert Resources(cpus_per_run=8, gpus_per_run=2).on_a_node() == Slot(threads=4)
+    assert Resources(gpus_per_run=2).on_a_node() == Slot(threads=1)
+
+
 @pytest.mark.parametrize(("device", "weights"), [("gpu", "bfloat16"), ("cpu", "float32")])
 def test_runs_are_planned_for_the_device_that_the_user_names(device: str, weights: str) -> None:
     request = Request(methods="lora", tasks="gsm8k", device=device)  # type: ignore[arg-type]
