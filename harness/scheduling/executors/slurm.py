@@ -8,7 +8,6 @@ asks its run to stop, and Slurm queues it again; the run goes on from its checkp
 import os
 import shutil
 import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,15 +15,9 @@ from typing import Any
 import submitit
 
 from harness.errors import UserError
-from harness.scheduling.executors.contract import (
-    ClosedError,
-    Executor,
-    Job,
-    Outcome,
-    State,
-    outcome_of,
-)
+from harness.scheduling.executors.contract import Job, Outcome, outcome_of
 from harness.scheduling.executors.local import WORKER
+from harness.scheduling.executors.threaded import ThreadedExecutor
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from harness.scheduling.slurm_job import NoAnswerError, Task, end, reason, states
@@ -49,7 +42,7 @@ NOTES = ".slurm"
 """The folder beside the run folders in which submitit keeps what it submits."""
 
 
-class SlurmExecutor(Executor):
+class SlurmExecutor(ThreadedExecutor):
     """Submits jobs as arrays, and follows them in Slurm's queue.
 
     Args:
@@ -68,47 +61,17 @@ class SlurmExecutor(Executor):
         *,
         most: bool = True,
     ) -> None:
+        super().__init__()
         self._command, self._most = tuple(command), len(slots) if most else None
         self._environment = slots[0].environment
         self._options = {"cpus_per_task": slots[0].threads, **(options or {})}
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._asking = threading.Lock()  # from a question to Slurm until its answer is acted on
-        self._changed = threading.Condition()  # guards what follows
-        self._closed = self._leaving = False
-        self._fault: Exception | None = None
-        self._waiting: deque[Job] = deque()
-        self._queued: dict[Job, str] = {}
-        self._cancelled: set[Job] = set()
-        self._states: dict[Job, State] = {}
-        self._left = 0
-        self._unread: deque[Outcome] = deque()
+        self._queued: dict[Job, str] = {}  # what Slurm calls each
 
-    def submit(self, job: Job) -> None:
-        """Follow the job of before, if Slurm still has one for these runs, or submit another."""
-        with self._changed:
-            if self._closed:
-                raise ClosedError
-            self._states[job] = "waiting"
-            self._left += len(job.folders)
-            self._waiting.append(job)
-            if self._leaving:
-                self.cancel(job)
-            if not self._thread.is_alive():
-                self._thread.start()
-            self._changed.notify_all()
-
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield outcomes as jobs leave the queue."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._unread or self._fault or not self._left)
-                if not self._unread:
-                    break
-                outcome = self._unread.popleft()
-                self._left -= 1
-            yield outcome
-        if self._fault:
-            raise self._fault
+    def _serve_more(self) -> None:
+        if self._thread.ident is None:  # not started yet
+            self._thread.start()
 
     def cancel(self, job: Job) -> None:
         """Take a job from those that wait here, or from Slurm, which asks its run to stop."""
@@ -117,8 +80,7 @@ class SlurmExecutor(Executor):
                 return
             self._cancelled.add(job)
             if job in self._waiting:
-                self._waiting.remove(job)
-                self._end(job, [Outcome(folder, "cancelled") for folder in job.folders])
+                self._drop(job)
             elif job in self._queued:
                 end(self._queued[job])
 
@@ -127,7 +89,7 @@ class SlurmExecutor(Executor):
         with suppress(NoAnswerError):
             self._look()  # a run may have started since the last time
         with self._changed:
-            self._leaving = True
+            self._stopping = True
             running = [job for job, state in self._states.items() if state == "running"]
             for job in [*self._waiting, *self._queued]:
                 self.cancel(job)
@@ -138,11 +100,6 @@ class SlurmExecutor(Executor):
         with suppress(UserError, NoAnswerError):  # the same command tells it again
             self._hand_over()
         return True
-
-    def state(self, job: Job) -> State:
-        """Say how far a job is, as Slurm told when it was last asked."""
-        with self._changed:
-            return self._states[job]
 
     def close(self) -> None:
         """Cancel what has not ended, and wait until Slurm has ended it."""
@@ -162,9 +119,7 @@ class SlurmExecutor(Executor):
                     self._hand_over()
                     self._look()
         except Exception as fault:  # of ours: `outcomes` raises it
-            with self._changed:
-                self._fault = fault
-                self._changed.notify_all()
+            self._break(fault)
 
     def _goes_on(self) -> bool:
         with self._changed:
@@ -230,7 +185,9 @@ class SlurmExecutor(Executor):
             for job, name in [*self._queued.items()]:
                 if name not in queue:
                     del self._queued[job]
-                    self._end(job, [self._outcome(job, folder, name) for folder in job.folders])
+                    self._conclude(
+                        job, [self._outcome(job, folder, name) for folder in job.folders]
+                    )
                 elif queue[name] not in WAITING:
                     self._states[job] = "running"
 
@@ -245,12 +202,6 @@ class SlurmExecutor(Executor):
         if not folder.ended:
             attempts.close(folder, f"Slurm ended job {name}: {reason(name)}", "vanished")
         return outcome_of(folder, FAILED)
-
-    def _end(self, job: Job, outcomes: Sequence[Outcome]) -> None:
-        with self._changed:
-            self._unread += outcomes
-            self._states[job] = "ended"
-            self._changed.notify_all()
 
 
 def executor(
