@@ -8,6 +8,7 @@ import pytest
 
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.spec.planned import PlannedRun
+from harness.spec.recipe import Recipe
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import record_of
@@ -150,6 +151,32 @@ def test_a_run_that_is_retried_and_fails_in_the_same_way_has_two_attempts_and_fa
     shown = harness(tmp_path, "show", str(folder.path), "--all").stdout
     assert shown.count("failed (exception): ValueError: no such layer") == 2
     assert Reader(tmp_path / "harness.db").run(folder.path.name).status == "failed"
+
+
+REFUSING = """
+from harness.errors import UserError
+
+def executor(resources):
+    raise UserError(f"Asked for {resources.gpus_per_run} of {resources.device}.")
+"""
+
+
+@pytest.mark.parametrize(("gpu", "asked"), [(True, "2 of gpu"), (False, "2 of cpu")])
+def test_a_retried_run_takes_the_gpus_and_processes_it_was_planned_with(
+    gpu: bool,
+    asked: str,
+    planned: Callable[..., PlannedRun],
+    install: Callable[..., Path],
+    harness: Command,
+    tmp_path: Path,
+) -> None:
+    install("[harness.executors]\nrefusing = extra.refusing:executor\n", refusing=REFUSING)
+    one = planned(train=Recipe(processes=2)).model_copy(update={"gpu": gpu})
+    folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
+    folder.create(*one.kept)
+    done = harness(tmp_path, "retry", one.spec.run_id, "--executor", "refusing")
+    assert done.returncode == 2
+    assert f"Asked for {asked}." in done.stderr
 
 
 @pytest.mark.usefixtures("at_once")
