@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job, Outcome, outcome_of
-from harness.scheduling.executors.threaded import ThreadedExecutor
+from harness.scheduling.threaded import ThreadedExecutor
 from harness.scheduling.process import Ended, Worker, WorkerProcess
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot, visible_gpus

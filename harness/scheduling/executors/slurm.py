@@ -17,7 +17,7 @@ import submitit
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job, Outcome, outcome_of
 from harness.scheduling.executors.local import WORKER
-from harness.scheduling.executors.threaded import ThreadedExecutor
+from harness.scheduling.threaded import ThreadedExecutor
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from harness.scheduling.slurm_job import NoAnswerError, Task, end, reason, states
