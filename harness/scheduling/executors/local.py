@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job, Outcome, outcome_of
-from harness.scheduling.threaded import ThreadedExecutor
 from harness.scheduling.process import Ended, Worker, WorkerProcess
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot, visible_gpus
+from harness.scheduling.threaded import ThreadedExecutor
 from results.runfolder.folder import RunFolder
 
 WORKER = (sys.executable, "-P", "-m", "harness.worker")

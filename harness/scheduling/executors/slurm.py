@@ -17,10 +17,10 @@ import submitit
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job, Outcome, outcome_of
 from harness.scheduling.executors.local import WORKER
-from harness.scheduling.threaded import ThreadedExecutor
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from harness.scheduling.slurm_job import NoAnswerError, Task, end, reason, states
+from harness.scheduling.threaded import ThreadedExecutor
 from harness.spec.outcome import FAILED
 from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
