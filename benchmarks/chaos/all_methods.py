@@ -9,20 +9,19 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.chaos import command, processes
-from benchmarks.chaos.grid import Grid
+from benchmarks.chaos.grid import ENDLESSLY, Grid
 from benchmarks.chaos.kills import AtWork, at_work
 from benchmarks.chaos.rounds import Round
 from harness.planning.request import Request
 from results.runfolder import attempts
-from results.runfolder.values import Attempt
 
 ALL = Request(
     methods="all", tasks="math", seeds="3", limit=10, train_limit=60, checkpoint_minutes=0.05
 )
 """67 runs of 5 to 40 seconds; a checkpoint every three seconds."""
 
-PAUSE, STOPPED = 5.0, 6.0
-"""Seconds between two disturbances, in the mean; for which a run is stopped, at most."""
+STOPPED = 6.0
+"""Seconds for which a run is stopped, at most."""
 
 LEAVE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -38,19 +37,20 @@ WAYS = {
 """Ways to disturb, and how often each is drawn: a command that is given again has to plan first."""
 
 
-def disturbed(grid: Grid, most: int) -> Callable[[Random, Path], Round]:
+def disturbed(grid: Grid, most: int, pause: float = 5.0) -> Callable[[Random, Path], Round]:
     """Play a grid whose command is given again, however it was ended, until it has finished.
 
     Args:
         grid: What is run.
         most: So many disturbances.
+        pause: Seconds between two of them, in the mean.
     """
-    return lambda random, place: _Play(random, grid, place, most).whole()
+    return lambda random, place: _Play(random, grid, place).whole(most, pause)
 
 
 class _Play:
-    def __init__(self, random: Random, grid: Grid, place: Path, most: int) -> None:
-        self._random, self._grid, self._place, self._most = random, grid, place, most
+    def __init__(self, random: Random, grid: Grid, place: Path) -> None:
+        self._random, self._grid, self._place = random, grid, place
         self._done = Round()
         self._seen: set[tuple[Path, str]] = set()  # attempts, by folder and token
         self._commands: list[command.Running[bytes]] = []
@@ -67,12 +67,12 @@ class _Play:
             "second command": lambda *_: self._start_beside(),
         }
 
-    def whole(self) -> Round:
+    def whole(self, most: int, pause: float) -> Round:
         """Play it, and compare what it comes to."""
         self._start()
         while self._commands:
-            time.sleep(self._random.expovariate(1 / PAUSE))
-            if self._done.counts["disturbances"] < self._most:
+            time.sleep(self._random.expovariate(1 / pause))
+            if self._done.counts["disturbances"] < most:
                 self._disturb()
             self._go_on()
         self._done.lost += [*self._grid.lost(self._place), *self._forgotten()]
@@ -80,7 +80,8 @@ class _Play:
         return self._done
 
     def _start(self) -> None:
-        self._commands.append(command.start(self._place, self._grid.words()))
+        words = [*self._grid.words(), "--retries", str(ENDLESSLY.retries)]
+        self._commands.append(command.start(self._place, words))
 
     def _go_on(self) -> None:
         """Give the command again if none is left and none has come to its end by itself."""
@@ -121,7 +122,7 @@ class _Play:
 
     def _end(self, one: command.Running[bytes], pids: Sequence[int]) -> bool:
         self._ended.add(one.pid)
-        return any([processes.kill(pid) for pid in pids])
+        return sum(map(processes.kill, pids)) > 0
 
     def _leave(self, one: command.Running[bytes]) -> bool:
         self._ended.add(one.pid)
@@ -134,7 +135,7 @@ class _Play:
         self._start()
         return True
 
-    def _attempts(self) -> dict[Path, list[Attempt]]:
+    def _attempts(self) -> dict[Path, list[attempts.Attempt]]:
         return {one.path: attempts.attempts(one) for one in self._grid.folders(self._place)}
 
     def _forgotten(self) -> Iterator[str]:

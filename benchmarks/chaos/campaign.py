@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from benchmarks.chaos import damages, disks, kills, parents, surroundings, users
+from benchmarks.chaos import all_methods, damages, disks, kills, parents, surroundings, users
 from benchmarks.chaos.damages import Places
 from benchmarks.chaos.grid import SMALL, Grid, slots
 from benchmarks.chaos.rounds import Kept, Part, go_on, table
@@ -26,6 +26,7 @@ MOST, MOST_COMMANDS = 60, 10
 def parts(folder: Path, executor: Executor) -> dict[str, Part]:
     """Describe all sorts of chaos; what runs undisturbed is kept in `folder`."""
     small = Grid(SMALL, folder / "undisturbed")
+    all_of_them = Grid(all_methods.ALL, folder / "undisturbed-all")
     cells = Grid(parents.cells(200), folder / "undisturbed-cells")
     killed = Places(small, folder / "killed")
     return {
@@ -43,6 +44,7 @@ def parts(folder: Path, executor: Executor) -> dict[str, Part]:
         "damages": Part("damages", 200, damages.of_files(killed, executor, 10)),
         "commands": Part("kills", 100, kills.of_commands(small, MOST_COMMANDS)),
         "runs": Part("kills", 900, kills.of_runs(small, executor, MOST)),
+        "all-methods": Part("disturbances", 200, all_methods.disturbed(all_of_them, 200)),
     }
 
 
@@ -54,7 +56,7 @@ def main(words: Sequence[str]) -> int:
     """
     folder, *names = words or ["chaos"]
     kept = Kept(Path(folder).resolve())
-    for made in ("undisturbed", "undisturbed-cells", "killed"):
+    for made in ("undisturbed", "undisturbed-all", "undisturbed-cells", "killed"):
         shutil.rmtree(kept.folder / made, ignore_errors=True)  # by the program as it was
     with slots() as executor, (kept.folder / "progress.txt").open("a") as progress:
         known = parts(kept.folder, executor)

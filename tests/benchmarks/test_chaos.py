@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from benchmarks.chaos import damages, disks, kills, parents, surroundings, users
+from benchmarks.chaos import all_methods, damages, disks, kills, parents, surroundings, users
 from benchmarks.chaos.campaign import main
 from benchmarks.chaos.grid import SMALL, Grid, slots
 from benchmarks.chaos.rounds import Kept, Part, Round, go_on, table
@@ -39,6 +39,13 @@ def test_nothing_is_lost_where_the_command_is_killed(small: Grid, tmp_path: Path
     done = kills.of_commands(small, 3)(Random(1), tmp_path)
     assert not done.lost
     assert done.counts["kills"]
+
+
+@pytest.mark.parts
+def test_a_grid_that_is_disturbed_in_every_way_loses_nothing(small: Grid, tmp_path: Path) -> None:
+    done = all_methods.disturbed(small, 4, pause=1.0)(Random(1), tmp_path)
+    assert not done.lost
+    assert done.counts["disturbances"]
 
 
 @pytest.mark.parts
