@@ -8,6 +8,7 @@ it ends there, or until its process is gone: then it is free to be taken over.
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,8 +27,8 @@ from results.record import Run
 from results.reports import prose
 from results.reports.times import duration
 from results.runfolder import attempts, wishes
-from results.runfolder.folder import AlreadyRunningError, RunFolder
-from results.runfolder.values import FailureKind
+from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
+from results.runfolder.values import Failure, FailureKind
 
 LOOK = 1.0
 """Seconds between two looks at what others have."""
@@ -43,6 +44,7 @@ class Cell:
     Attributes:
         held: Looks at it while another process has it.
         past: How attempts failed that this process has seen.
+        before: How it had failed when this process came to it, which says nothing of who has it.
         job: Ours, from its submission to its outcome; None while another process has the run.
         failed: When it was first seen to have failed elsewhere.
     """
@@ -51,6 +53,7 @@ class Cell:
     planned: PlannedRun
     held: Held
     past: list[FailureKind] = field(default_factory=list)
+    before: Failure | None = None
     job: Job | None = None
     failed: float | None = None
 
@@ -115,6 +118,8 @@ class Grid:
 
     def _begin(self, cell: Cell) -> None:
         self._open[cell.folder.path] = cell
+        with suppress(RunFolderError):  # a worker sets aside what is damaged
+            cell.before = cell.folder.failure()
         if cell.held.look() == "free":
             self._submit(cell)
         self.display.expect(cell.folder, cell.planned.name, partial(self._at_work, cell))
@@ -146,7 +151,7 @@ class Grid:
         failure = cell.folder.failure()
         if wishes.is_cancelled(cell.folder):
             self._cancelled(cell)
-        elif failure is None:
+        elif failure in (None, cell.before):
             self._submit(cell)
         elif cell.failed is None and failure.kind != "exception":
             cell.failed = time.monotonic()

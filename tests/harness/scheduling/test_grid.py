@@ -145,6 +145,25 @@ def test_a_run_whose_process_is_gone_is_taken_over(
     assert len(executor.jobs) == 2
 
 
+def test_a_run_whose_folder_is_held_for_a_moment_runs_whatever_had_ended_it_before(
+    one: PlannedRun, store: Store, tmp_path: Path
+) -> None:
+    folder, holds = RunFolder(tmp_path / one.spec.run_id), threading.Event()
+    folder.create(*one.kept)
+    folder.note_failure("No space left on device", kind="disk")
+
+    def other() -> None:  # such as a process that starts another one, which closes its files late
+        with folder.locked():
+            holds.set()
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    holds.wait()
+    assert run([one], store, tmp_path, InTurn(finish)) == Summary(finished=1)
+    thread.join()
+
+
 def test_what_failed_with_an_exception_in_another_process_has_failed(
     one: PlannedRun, store: Store, tmp_path: Path
 ) -> None:
