@@ -27,11 +27,13 @@ class Ended:
         status: The exit status, or minus the signal.
         starved: Whether the kernel ended it for want of memory.
         printed: The end of what a worker printed that broke.
+        away: Whether that was on another machine.
     """
 
     status: int
     starved: bool = False
     printed: str = ""
+    away: bool = False
 
 
 class Worker(Protocol):

@@ -118,17 +118,23 @@ def may_go_on(folder: RunFolder, attempt: Attempt) -> bool:
     return not (attempt.status or attempt.here or is_lost(folder, attempt))
 
 
-def close(folder: RunFolder, reason: str, kind: FailureKind) -> None:
+def close(folder: RunFolder, reason: str, kind: FailureKind, *, gone: bool = False) -> None:
     """Write why the last attempt failed, whose process has ended; into it too, if it is open.
 
     A folder whose worker died before it began an attempt gets the failure alone.
+
+    Args:
+        folder: Of the run.
+        reason: Why it failed.
+        kind: What sort of failure that is.
+        gone: Whether its process is known to have ended, if it began on another machine too.
 
     Raises:
         AlreadyRunningError: Another process has the run by now.
     """
     with locks.lock(folder.path, RELEASED):
         attempt = last(folder)
-        if attempt and may_go_on(folder, attempt):
+        if attempt and not gone and may_go_on(folder, attempt):
             raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
         if attempt and not attempt.status:
             ended = {"status": "failed", "kind": kind, "reason": reason}

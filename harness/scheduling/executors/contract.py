@@ -159,7 +159,12 @@ class Executor(ABC):
 
 
 def outcome_of(
-    folder: RunFolder, exit_status: int, printed: str = "", *, starved: bool = False
+    folder: RunFolder,
+    exit_status: int,
+    printed: str = "",
+    *,
+    starved: bool = False,
+    gone: bool = False,
 ) -> Outcome:
     """Conclude from a worker's exit status and files how its run ended; note why if it failed.
 
@@ -168,6 +173,7 @@ def outcome_of(
         exit_status: As in `subprocess`: that of the process, or minus the signal that ended it.
         printed: What a worker printed that broke before it could run the folder; the log gets it.
         starved: Whether the kernel is known to have ended it for want of memory.
+        gone: Whether that was on another machine, where no lock tells that its process has ended.
     """
     if printed:
         with folder.log.open("a") as log:
@@ -182,7 +188,7 @@ def outcome_of(
         return Outcome(folder, "cancelled")
     try:
         if starved or exit_status < 0 or not folder.failed:
-            close(folder, *_why(exit_status, printed, starved=starved))
+            close(folder, *_why(exit_status, printed, starved=starved), gone=gone)
     except AlreadyRunningError:  # another process was quicker to go on with it
         return Outcome(folder, "elsewhere")
     return Outcome(folder, "failed")

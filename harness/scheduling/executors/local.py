@@ -116,7 +116,7 @@ class LocalExecutor(ThreadedExecutor):
 
 
 def _outcome(folder: RunFolder, ended: Ended) -> Outcome:
-    return outcome_of(folder, ended.status, ended.printed, starved=ended.starved)
+    return outcome_of(folder, ended.status, ended.printed, starved=ended.starved, gone=ended.away)
 
 
 def executor(resources: Resources) -> LocalExecutor:

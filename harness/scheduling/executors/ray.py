@@ -7,6 +7,7 @@ attempt goes on from the last checkpoint where a node is lost.
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ class RayWorker:
         ended: Ended | None
         ended, changes = ray.get(over)
         changes.apply(folder.path)
-        return ended
+        return ended and replace(ended, away=True)
 
     def _lost(self, folder: RunFolder, error: RayActorError) -> Ended | None:
         """Say of a run whose actor is gone how it ended: from here, or with its node."""
@@ -115,7 +116,8 @@ class RayWorker:
         if self._killed:
             attempts.interrupt(folder)
             return None
-        attempts.close(folder, f"The node that ran it was lost: {_told(error)}", "vanished")
+        why = f"The node that ran it was lost: {_told(error)}"
+        attempts.close(folder, why, "vanished", gone=True)
         return Ended(FAILED)
 
     def interrupt(self) -> None:

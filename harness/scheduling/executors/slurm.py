@@ -198,9 +198,10 @@ class SlurmExecutor(ThreadedExecutor):
             return Outcome(folder, "cancelled")
         known = folder.cluster_job()
         if known and known.exit_status is not None:
-            return outcome_of(folder, known.exit_status)
+            return outcome_of(folder, known.exit_status, gone=True)
         if not folder.ended:
-            attempts.close(folder, f"Slurm ended job {name}: {reason(name)}", "vanished")
+            why = f"Slurm ended job {name}: {reason(name)}"
+            attempts.close(folder, why, "vanished", gone=True)
         return outcome_of(folder, FAILED)
 
 

@@ -100,3 +100,28 @@ def test_an_attempt_whose_worker_died_without_a_word_gets_its_reason(folder: Run
     assert failure
     assert (attempt.status, attempt.kind, attempt.reason) == ("failed", "vanished", failure.reason)
     assert (failure.kind, failure.attempt) == ("vanished", begun.token)
+
+
+def begun_on_another_machine(folder: RunFolder) -> None:
+    begun = attempts.begin(folder)
+    assert begun
+    attempts.keep(folder, begun.model_copy(update={"host": "another"}))
+
+
+def test_a_worker_that_is_known_to_be_gone_fails_its_run_on_whichever_machine(
+    folder: RunFolder,
+) -> None:
+    begun_on_another_machine(folder)
+    assert outcome_of(folder, -9, starved=True, gone=True).status == "failed"
+    attempt, failure = attempts.last(folder), folder.failure()
+    assert attempt
+    assert failure
+    assert (attempt.status, attempt.kind, failure.kind) == ("failed", "memory", "memory")
+
+
+def test_a_process_of_another_machine_of_which_nothing_is_known_keeps_its_run(
+    folder: RunFolder,
+) -> None:
+    begun_on_another_machine(folder)
+    assert outcome_of(folder, -9).status == "elsewhere"
+    assert not folder.failed

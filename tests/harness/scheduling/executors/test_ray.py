@@ -12,11 +12,13 @@ from benchmarks.chaos.grid import Grid
 from harness import plugins
 from harness.errors import UserError
 from harness.scheduling.executors.conformance.checks import CHECKS, Check
-from harness.scheduling.executors.contract import Executor
+from harness.scheduling.executors.conformance.stand_in import COMMAND
+from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
 from results.runfolder import wishes
 from results.runfolder.attempts import attempts
+from results.runfolder.folder import RunFolder
 
 pytestmark = pytest.mark.parts
 
@@ -75,6 +77,27 @@ def _command(process: psutil.Process) -> list[str]:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_ray_conforms(check: Check) -> None:
     check(make)  # asserts
+
+
+KILLED_ON_ANOTHER_NODE = """
+import os
+from results.runfolder import attempts
+attempts.keep(folder, attempts.last(folder).model_copy(update={"host": "node17"}))
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.usefixtures("connected")
+def test_a_run_that_is_killed_on_a_node_of_another_name_has_failed(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "0")
+    folder.path.mkdir()
+    (folder.path / "act.py").write_text(KILLED_ON_ANOTHER_NODE)
+    with make([Slot(threads=1)], COMMAND) as executor:
+        executor.submit(Job((folder,)))
+        assert [outcome.status for outcome in executor.outcomes()] == ["failed"]
+    failure = folder.failure()
+    assert failure
+    assert failure.kind == "vanished"
 
 
 @pytest.mark.usefixtures("connected")
