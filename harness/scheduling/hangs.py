@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from harness.scheduling.executors.contract import Executor, Job, Outcome, State
+from harness.scheduling.executors.contract import Executor, Job, Outcome, State, failed
 from results.reports.times import duration
-from results.runfolder.attempts import close
 from results.runfolder.folder import RunFolder
 
 LOOKS = 100
@@ -108,9 +108,16 @@ class WithoutHangs(Executor):
     def _failed(self, folder: RunFolder) -> Outcome:
         said = folder.end_of_log(1)
         log = f"; the last line of its log is: {said}" if said else ""
-        close(folder, f"It hung: nothing new for {duration(self._limit)} (--stall){log}", "stalled")
-        return Outcome(folder, "failed")
+        why = f"It hung: nothing new for {duration(self._limit)} (--stall){log}"
+        return failed(folder, why, "stalled")
 
 
 def _told(folder: RunFolder) -> int:
-    return sum(path.stat().st_size for path in (folder.events, folder.log) if path.exists())
+    return _size(folder.events) + _size(folder.log)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # not there yet, or away with its disk
+        return 0

@@ -186,10 +186,16 @@ def outcome_of(
         return Outcome(folder, "diverged")
     if exit_status == INTERRUPTED:
         return Outcome(folder, "cancelled")
+    if starved or exit_status < 0 or not folder.failed:
+        return failed(folder, *_why(exit_status, printed, starved=starved), gone=gone)
+    return Outcome(folder, "failed")
+
+
+def failed(folder: RunFolder, reason: str, kind: FailureKind, *, gone: bool = False) -> Outcome:
+    """Write why a run failed, as `attempts.close` does, unless another process has it by now."""
     try:
-        if starved or exit_status < 0 or not folder.failed:
-            close(folder, *_why(exit_status, printed, starved=starved), gone=gone)
-    except AlreadyRunningError:  # another process was quicker to go on with it
+        close(folder, reason, kind, gone=gone)
+    except AlreadyRunningError:
         return Outcome(folder, "elsewhere")
     return Outcome(folder, "failed")
 

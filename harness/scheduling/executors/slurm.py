@@ -15,7 +15,7 @@ from typing import Any
 import submitit
 
 from harness.errors import UserError
-from harness.scheduling.executors.contract import Job, Outcome, outcome_of
+from harness.scheduling.executors.contract import Job, Outcome, failed, outcome_of
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
@@ -199,10 +199,9 @@ class SlurmExecutor(ThreadedExecutor):
         known = folder.cluster_job()
         if known and known.exit_status is not None:
             return outcome_of(folder, known.exit_status, gone=True)
-        if not folder.ended:
-            why = f"Slurm ended job {name}: {reason(name)}"
-            attempts.close(folder, why, "vanished", gone=True)
-        return outcome_of(folder, FAILED)
+        if folder.ended:
+            return outcome_of(folder, FAILED)
+        return failed(folder, f"Slurm ended job {name}: {reason(name)}", "vanished", gone=True)
 
 
 def executor(

@@ -1,17 +1,22 @@
 """Runs that hang, on the stand-in of the worker, and that all else stays as the contract has it."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
+from harness.scheduling import hangs
 from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.conformance.trial import reason
-from harness.scheduling.executors.contract import Executor, Job
+from harness.scheduling.executors.contract import Executor, Job, State
 from harness.scheduling.executors.local import LocalExecutor
 from harness.scheduling.hangs import WithoutHangs
 from harness.scheduling.slots import Slot
+from harness.spec.outcome import INTERRUPTED
+from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
+from tests.harness.scheduling.in_turn import InTurn
 
 
 def watched(slots: Sequence[Slot], command: Sequence[str]) -> Executor:
@@ -61,3 +66,27 @@ def test_a_run_that_hung_fails_with_its_reason_and_the_end_of_its_log(
     assert reason(hangs) == (
         "It hung: nothing new for 1 s (--stall); the last line of its log is: waiting for a barrier"
     )
+
+
+class Hanging(InTurn):
+    """Its runs are at work until they are cancelled."""
+
+    def __init__(self, until: Callable[..., bool]) -> None:
+        super().__init__(lambda _: INTERRUPTED if until(lambda: self.cancelled) else 0)
+
+    def state(self, job: Job) -> State:
+        return "ended" if self.ended else "running"
+
+
+def test_a_run_that_hung_and_that_another_process_has_by_now_is_left_to_it(
+    tmp_path: Path, until: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "RELEASED", 0.0)
+    folder = RunFolder(tmp_path)
+    with WithoutHangs(Hanging(until), limit=0.2) as executor, folder.locked():
+        executor.submit(Job((folder,)))
+        assert [outcome.status for outcome in executor.outcomes()] == ["elsewhere"]
+
+
+def test_a_file_that_cannot_be_looked_at_has_told_nothing() -> None:
+    assert hangs._told(RunFolder(Path("x" * 300))) == 0  # the system refuses a name so long
