@@ -155,15 +155,15 @@ def set_aside(folder: RunFolder) -> list[Path]:
 
     They are late reports of a process that was given up: the last attempt has the run.
     """
-    attempt = last(folder)
-    endings = {
+    reads = {
         "result.json": folder.result,
         "divergence.json": folder.divergence,
         "failure.json": folder.failure,
     }
-    found = []
-    for name, read in endings.items():
-        ending = read()
+    # Before the attempt: what the next one writes, which may begin now, is no late report.
+    endings = {name: read() for name, read in reads.items()}
+    attempt, found = last(folder), []
+    for name, ending in endings.items():
         if attempt and ending and ending.attempt not in ("", attempt.token):
             aside = folder.path / f"{name}.late-{ending.attempt}"
             with suppress(FileNotFoundError):  # another process was quicker

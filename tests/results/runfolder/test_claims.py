@@ -168,6 +168,21 @@ def test_a_late_report_is_set_aside_and_the_run_goes_on(folder: RunFolder, away:
     assert aside.name.endswith(first.token)
 
 
+def test_what_an_attempt_writes_that_begins_at_this_moment_is_no_late_report(
+    folder: RunFolder,
+) -> None:
+    work(folder)
+
+    class Read(RunFolder):
+        """Its divergence, which is none, is read just before another attempt finishes."""
+
+        def divergence(self) -> None:
+            work(folder, lambda claim: folder.write_result(with_token(claim.token)))
+
+    assert attempts.set_aside(Read(folder.path)) == []
+    assert folder.finished
+
+
 def test_a_result_without_a_token_stands(folder: RunFolder) -> None:
     work(folder)
     folder.write_result(RESULT)
