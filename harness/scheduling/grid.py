@@ -148,7 +148,7 @@ class Grid:
 
     def _find(self, cell: Cell) -> None:
         """Go on with a run that nobody works on."""
-        failure = cell.folder.failure()
+        failure = _failure(cell.folder)
         if wishes.is_cancelled(cell.folder):
             self._cancelled(cell)
         elif failure in (None, cell.before):
@@ -238,6 +238,14 @@ class Grid:
         del self._open[cell.folder.path]
         self.display.end(cell.folder, note, how)
         self._changed.notify_all()
+
+
+def _failure(folder: RunFolder) -> Failure | None:
+    """Read why a run failed; None too where that is damaged, which the next attempt sets aside."""
+    try:
+        return folder.failure()
+    except RunFolderError:
+        return None
 
 
 def _scored(run: Run) -> str:

@@ -2,13 +2,23 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 from results.runfolder import attempts
 from results.runfolder.claims import STALE
-from results.runfolder.folder import AlreadyRunningError, RunFolder
+from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
+from results.runfolder.record_of import record_of
+from results.runfolder.verdicts_of import verdicts_of
 
 Seen = Literal["at work", "ended", "free"]
+
+
+def ended(folder: RunFolder) -> bool:
+    """Whether a run has come to its end, and all that is stored of it can be read."""
+    with suppress(RunFolderError):
+        return folder.ended and record_of(folder) is not None and verdicts_of(folder) is not None
+    return False
 
 
 class Held:
@@ -28,15 +38,20 @@ class Held:
         self._since = 0.0
 
     def look(self) -> Seen:
-        """Say what is going on; give an attempt up whose beat has not changed for long."""
+        """Say what is going on; give an attempt up whose beat has not changed for long.
+
+        A run of which something is damaged is free: the worker that begins it sets that aside.
+        """
         if not self.folder.path.is_dir():
             return "free"
         try:
             with self.folder.locked():
                 attempts.set_aside(self.folder)
-                return "ended" if self.folder.ended else self._unlocked()
+                return "ended" if ended(self.folder) else self._unlocked()
         except AlreadyRunningError:
             return "at work"
+        except RunFolderError:
+            return "free"
 
     def _unlocked(self) -> Seen:
         attempt = attempts.last(self.folder)

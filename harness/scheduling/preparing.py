@@ -3,19 +3,23 @@
 from contextlib import suppress
 
 from harness import plugins
+from harness.scheduling.held import ended
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import micro_batch
-from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
 
 
 def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
     """Write the first files of a run and drop its failure; return the run as it is written.
 
     Raises:
-        AlreadyRunningError: Another process of this machine works in the folder.
+        AlreadyRunningError: Another process of this machine works in the folder, or has brought
+            the run to its end.
     """
     folder.path.mkdir(parents=True, exist_ok=True)
     with folder.locked():
+        if ended(folder):
+            raise AlreadyRunningError(f"another process has ended the run in {folder.path}")
         planned = _as_before(folder, planned)
         folder.create(*planned.kept)
         folder.copy(planned.copies)

@@ -90,14 +90,12 @@ class Triage:
 
     def _failed_before(self, folder: RunFolder) -> str:
         """Say which error ended a run that would end it again; empty where it is to be run."""
-        try:
+        with suppress(RunFolderError):
             failure = folder.failure()
-        except RunFolderError:
-            return ""
-        if not failure or self.policy.runs_again(failure.kind):
-            return ""
-        self._store(folder)
-        return failure.reason
+            if failure and not self.policy.runs_again(failure.kind):
+                self._store(folder)
+                return failure.reason
+        return ""
 
     def _store(self, folder: RunFolder) -> None:
         found = record_of(folder)

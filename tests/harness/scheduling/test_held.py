@@ -1,11 +1,13 @@
 """What one process sees of a run that another has. Its clock is the test's."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.held import Held
+from harness.spec.planned import PlannedRun
 from results.runfolder import attempts
 from results.runfolder.attempts import Attempt
 from results.runfolder.claims import STALE
@@ -20,8 +22,10 @@ class Clock:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return RunFolder(tmp_path)
+def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
+    found = RunFolder(tmp_path)
+    found.create(*planned().kept)
+    return found
 
 
 @pytest.fixture

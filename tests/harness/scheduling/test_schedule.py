@@ -9,11 +9,14 @@ from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.contract import Job
 from harness.scheduling.schedule import Policy, Summary, run
 from harness.spec.planned import PlannedRun
-from results.runfolder import wishes
+from results.runfolder import attempts, wishes
+from results.runfolder.claims import claimed
 from results.runfolder.folder import RunFolder, RunFolderError
-from results.runfolder.values import FORMAT, Divergence, FailureKind
+from results.runfolder.values import FORMAT, Divergence, Environment, FailureKind
 from results.store import Reader, Store
 from tests.harness.scheduling.in_turn import InTurn, finish
+
+ENVIRONMENT = Environment(packages={}, python="", torch="", device="", machine={}, harness={})
 
 
 @pytest.fixture
@@ -65,6 +68,37 @@ def test_first_files_that_are_damaged_are_written_again_and_stop_no_grid(
     (folder.path / name).write_bytes(whole[: len(whole) // 2])
     assert run(three, store, tmp_path, InTurn(finish)) == Summary(finished=3)
     assert (folder.path / name).read_bytes() == whole
+
+
+def claim_and_finish(folder: RunFolder) -> int:
+    """Do what the worker does with a folder, the run aside."""
+    with claimed(folder, leave=lambda: None) as claim:
+        assert claim
+        folder.write_environment(ENVIRONMENT)
+        return finish(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["attempts/0001.json", "result.json", "divergence.json", "failure.json"]
+)
+def test_a_run_that_was_cut_and_of_which_a_file_is_damaged_stops_no_grid(
+    three: list[PlannedRun], store: Store, tmp_path: Path, name: str
+) -> None:
+    folder = RunFolder(tmp_path / ids(three)[0])
+    folder.create(*three[0].kept)
+    attempts.begin(folder)
+    (folder.path / name).write_text('{"num')
+    assert run(three, store, tmp_path, InTurn(claim_and_finish)) == Summary(finished=3)
+
+
+def test_a_run_that_ended_with_a_damaged_file_and_was_not_stored_is_begun_again(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / ids(three)[0])
+    folder.create(*three[0].kept)
+    finish(folder)
+    (folder.path / "environment.json").write_text('{"num')
+    assert run(three, store, tmp_path, InTurn(claim_and_finish)) == Summary(finished=3)
 
 
 def test_a_folder_of_a_newer_version_is_refused_before_any_run(
