@@ -39,7 +39,9 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
     opened.resources = _as_planned(opened.resources, [*chain(*planned.values())])
     store, texts, sound = Store(store_place), [], True
     for place, several in planned.items():
-        summary = schedule.run(several, store, place, opened.executor, Policy(repeat=True))
+        summary = schedule.run(
+            several, store, place, opened.executor, Policy(repeat=True), opened.leaves
+        )
         texts.append(summed_up(summary, database.name(store_place)))
         sound &= summary.sound
     return Report("\n".join(texts), {}, sound)

@@ -143,7 +143,7 @@ def carry_out(
         say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
     executor = opened.executor if left else None
-    summary = schedule.run(planned, store, root, executor, policy)
+    summary = schedule.run(planned, store, root, executor, policy, opened.leaves)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 

@@ -41,6 +41,10 @@ class Opened:
         """Whether runs run on this machine: its GPUs are those of the runs then."""
         return self._name == HERE
 
+    def leaves(self) -> bool:
+        """Whether a signal has asked to leave."""
+        return self._leaving is not None and self._leaving.status is not None
+
     @cached_property
     def make(self) -> Callable[..., Any]:
         """What builds it.

@@ -7,7 +7,7 @@ it ends there, or until its process is gone: then it is free to be taken over.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -59,13 +59,28 @@ class Cell:
 
 
 class Grid:
-    """Takes cells to their ends. What its methods do is done under one lock."""
+    """Takes cells to their ends. What its methods do is done under one lock.
+
+    Args:
+        executor: Where runs run.
+        keeper: Stores how they ended.
+        policy: What the user wants of failures.
+        summary: Counts what became of them.
+        display: Tells the user.
+        leaves: Whether the user leaves, so that no other process is waited for.
+    """
 
     def __init__(
-        self, executor: Executor, keeper: Keeper, policy: Policy, summary: Summary, display: Display
+        self,
+        executor: Executor,
+        keeper: Keeper,
+        policy: Policy,
+        summary: Summary,
+        display: Display,
+        leaves: Callable[[], bool],
     ) -> None:
         self.executor, self.keeper, self.policy = executor, keeper, policy
-        self.summary, self.display = summary, display
+        self.summary, self.display, self._leaves = summary, display, leaves
         self._changed = threading.Condition(threading.RLock())  # guards what follows
         self._open: dict[Path, Cell] = {}
         self._stopping = False
@@ -109,6 +124,8 @@ class Grid:
             self._changed.notify_all()
 
     def _look_at_cells(self) -> None:
+        if self._leaves():
+            self._stop()
         self.keeper.again()
         for cell in list(self._open.values()):
             if cell.job is None:

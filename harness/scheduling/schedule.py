@@ -1,6 +1,6 @@
 """Running planned runs: what is stored is not run again, and what ends is stored at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,7 @@ def run(
     root: Path,
     executor: Executor | None,
     policy: Policy = DEFAULT,
+    leaves: Callable[[], bool] = lambda: False,
 ) -> Summary:
     """Run what is planned and not yet stored, each in its folder below `root`.
 
@@ -35,6 +36,8 @@ def run(
         root: The folder of the run folders.
         executor: Where they run, left open; None where all of them are over.
         policy: What the user wants of failures.
+        leaves: Whether the user leaves: then nothing more starts, and what other processes have is
+            left to them.
     """
     triage, todo = Triage(store, policy), []
     for one in planned:
@@ -46,7 +49,7 @@ def run(
         assert executor
         display = Display(len(todo), console())
         keeper = Keeper(store, display.say)
-        Grid(executor, keeper, policy, triage.summary, display).run(todo)
+        Grid(executor, keeper, policy, triage.summary, display, leaves).run(todo)
         triage.summary.unstored = keeper.waiting
     return triage.summary
 

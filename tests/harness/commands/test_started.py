@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.commands import run as command
+from harness.commands.leaving import Leaving
 from harness.commands.started import started
 from harness.errors import UserError
 from harness.planning.plan import draft
@@ -140,3 +141,11 @@ def test_a_dry_run_starts_no_worker(tmp_path: Path, children: Children) -> None:
         seen |= {*children(running.pid)}
     running.communicate()
     assert (running.returncode, seen) == (0, set())
+
+
+def test_the_runs_of_a_command_learn_that_a_signal_has_asked_to_leave() -> None:
+    leaving = Leaving()
+    with started("local", Resources(), leaving) as opened:
+        assert not opened.leaves()
+        leaving.status = 128 + signal.SIGINT
+        assert opened.leaves()

@@ -204,7 +204,8 @@ def test_a_run_that_waits_for_a_slot_is_not_shown_as_at_work(
 
     display, folder = Looked(1, console()), RunFolder(tmp_path / one.spec.run_id)
     keeps = keeper.Keeper(store, display.say)
-    grid.Grid(InTurn(finish), keeps, Policy(), Summary(), display).run([(folder, one)])
+    found = grid.Grid(InTurn(finish), keeps, Policy(), Summary(), display, lambda: False)
+    found.run([(folder, one)])
     assert shown == [False]
 
 
@@ -221,6 +222,25 @@ def test_who_leaves_waits_for_no_other_process(planned: Plan, store: Store, tmp_
     with folder.locked():
         found = run(three, store, tmp_path, Interrupted(finish))
     assert found == Summary(elsewhere=1, cancelled=2)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("work", [finish, lambda _: 3])
+def test_who_leaves_waits_for_no_other_process_where_the_run_at_work_comes_to_its_end(
+    work: Work, planned: Plan, store: Store, tmp_path: Path
+) -> None:
+    two = [planned(limit=limit) for limit in (1, 2)]
+    left = threading.Event()
+
+    def leave(folder: RunFolder) -> int:
+        left.set()
+        return work(folder)
+
+    folder = RunFolder(tmp_path / two[1].spec.run_id)
+    folder.path.mkdir()
+    with folder.locked():
+        found = run(two, store, tmp_path, InTurn(leave), leaves=left.is_set)
+    assert (found.finished + len(found.failed), found.elsewhere) == (1, 1)
 
 
 def test_a_late_report_of_a_lost_process_is_not_stored(
