@@ -1,7 +1,7 @@
 """What a run takes of a machine or a cluster, and how many runs go at a time."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness import gpus
 from harness.scheduling.slots import Slot, local_slots, visible_gpus
@@ -32,9 +32,9 @@ class Resources:
 
     def here(self) -> list[Slot]:
         """Divide this machine into slots; raises as `local_slots` does."""
-        return local_slots(
-            self.slots, visible_gpus(), self.per_gpu, self.gpus_per_run, self.cpus_per_run
-        )
+        seen = [] if self.device == "cpu" else visible_gpus()
+        found = local_slots(self.slots, seen, self.per_gpu, self.gpus_per_run, self.cpus_per_run)
+        return [self._kept_to(slot) for slot in found]
 
     def on_a_node(self) -> Slot:
         """Describe a slot of a cluster, which gives the GPUs itself.
@@ -44,4 +44,8 @@ class Resources:
         """
         own = os.environ.get("OMP_NUM_THREADS", "")
         share = max(1, (self.cpus_per_run or 1) // self.gpus_per_run)
-        return Slot(threads=int(own) if own.isdecimal() else share)
+        return self._kept_to(Slot(threads=int(own) if own.isdecimal() else share))
+
+    def _kept_to(self, slot: Slot) -> Slot:
+        """Hide GPUs from runs that are planned for a CPU: torch takes what it sees."""
+        return replace(slot, gpu="") if self.device == "cpu" else slot

@@ -20,7 +20,8 @@ class Slot:
     """A place for one run at a time.
 
     Attributes:
-        gpu: The GPU, or several with commas, by name in CUDA_VISIBLE_DEVICES; None on a CPU.
+        gpu: The GPU, or several with commas, by name in CUDA_VISIBLE_DEVICES; empty to hide all;
+            None where a run takes what it sees.
         threads: Of each process of a run; None leaves the number to the libraries.
     """
 

@@ -3,6 +3,7 @@ import pytest
 from harness.errors import UserError
 from harness.planning.plan import plan
 from harness.planning.request import Request
+from harness.scheduling import resources
 from harness.scheduling.executors import local
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot, local_slots
@@ -30,6 +31,14 @@ def test_the_processes_of_a_run_divide_its_cores_on_a_node_too(
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert Resources(cpus_per_run=8, gpus_per_run=2).on_a_node() == Slot(threads=4)
     assert Resources(gpus_per_run=2).on_a_node() == Slot(threads=1)
+
+
+def test_runs_for_a_cpu_see_no_gpu_wherever_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "visible_gpus", lambda: ["0"])
+    asked = Resources(slots=1, device="cpu")
+    for (slot,) in (asked.here(), [asked.on_a_node()]):
+        assert slot.environment["CUDA_VISIBLE_DEVICES"] == ""
+    assert Resources().here() == [Slot(gpu="0")]
 
 
 @pytest.mark.parametrize(("device", "weights"), [("gpu", "bfloat16"), ("cpu", "float32")])
