@@ -31,7 +31,8 @@ def run(
     """Run what is planned and not yet stored, each in its folder below `root`.
 
     Args:
-        planned: The runs, in the order in which they start. Each is a job of its own.
+        planned: The runs, in the order in which they start. Each is a job of its own; one that is
+            named twice is one.
         store: Where runs are stored as they end, the failed ones too.
         root: The folder of the run folders.
         executor: Where they run, left open; None where all of them are over.
@@ -40,7 +41,7 @@ def run(
             left to them.
     """
     triage, todo = Triage(store, policy), []
-    for one in planned:
+    for one in {one.spec.run_id: one for one in planned}.values():
         folder = RunFolder(root / one.spec.run_id)
         if not triage.is_over(folder):
             folder.check()

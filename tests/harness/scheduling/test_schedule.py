@@ -44,6 +44,13 @@ def test_every_planned_run_is_a_job_in_its_own_folder_in_the_order_of_the_plan(
     assert PlannedRun.of(RunFolder(tmp_path / ids(three)[0])) == three[0]
 
 
+def test_a_run_that_is_named_twice_is_one(
+    three: list[PlannedRun], store: Store, tmp_path: Path
+) -> None:
+    twice = [three[0], three[1], three[0]]
+    assert run(twice, store, tmp_path, InTurn(finish)) == Summary(finished=2)
+
+
 def test_the_first_run_is_submitted_before_the_folder_of_the_next_is_made(
     three: list[PlannedRun], store: Store, tmp_path: Path
 ) -> None:
