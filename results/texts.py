@@ -10,6 +10,10 @@ CUT = re.compile(r"… \([\d,]+ characters\)\Z")
 """How a text ends that was cut."""
 
 
+MOST_OF_A_LINE = 500
+"""Characters of a text that is told in a line."""
+
+
 def visible(text: str, keep: str = "\n") -> str:
     r"""Write control characters as escapes: an answer must not steer the reader's terminal.
 
@@ -38,6 +42,15 @@ def one_line(text: str) -> str:
     lora \x1b[2J
     """
     return visible(" ".join(text.split()))
+
+
+def brief(text: str) -> str:
+    r"""Write a text on one line, such as a reason, and cut a long one.
+
+    >>> brief("ValueError:\n  no such layer\n")
+    'ValueError: no such layer'
+    """
+    return shortened(one_line(text), MOST_OF_A_LINE)
 
 
 def in_json(text: str) -> str:

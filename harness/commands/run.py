@@ -30,6 +30,7 @@ from results.record import Run
 from results.reports import formats
 from results.runfolder.folder import RunFolder
 from results.store import Reader, Store, database
+from results.texts import brief
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def summed_up(summary: schedule.Summary, store: str) -> str:
         for run_id in summary.diverged
     ]
     lines += [
-        f"{run_id} failed before: {reason.splitlines()[0]}; `harness retry {run_id}` runs it again."
+        f"{run_id} failed before: {brief(reason)}; `harness retry {run_id}` runs it again."
         for run_id, reason in summary.failed_before.items()
     ]
     lines += [f"{run_id} failed: `harness show {run_id}` says why." for run_id in summary.failed]

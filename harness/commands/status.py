@@ -17,7 +17,7 @@ from results.leaderboard.values.attempts.live import EVERY, Live, LivePage
 from results.reports.markdown_table import markdown_table
 from results.reports.times import time_of_day
 from results.runfolder.state import How
-from results.texts import one_line, shortened, visible
+from results.texts import brief, one_line, visible
 
 NOT_DONE: tuple[How, ...] = (
     *("running", "waiting", "failed", "diverged"),
@@ -41,9 +41,6 @@ COLUMNS = {
 SHOWN = ("phase", "done", "loss", "speed", "memory")
 DIGITS = 8
 """Of an id: enough for any command to find the run."""
-
-LONGEST = 200
-"""Characters of the reason of a failure."""
 
 
 def status(store_place: str, root: Path) -> Report:
@@ -117,8 +114,7 @@ def grid(page: LivePage) -> str:
 
 def amiss(one: Ended) -> str:
     """Write in one line which run ended how, and why."""
-    name, why = one_line(one.text), shortened(one_line(one.reason), LONGEST)
-    return f"{one.run[:DIGITS]} {one.how}, {name}: {why}"
+    return f"{one.run[:DIGITS]} {one.how}, {one_line(one.text)}: {brief(one.reason)}"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -29,6 +29,7 @@ from results.reports.times import duration
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
 from results.runfolder.values import Failure, FailureKind
+from results.texts import brief
 
 LOOK = 1.0
 """Seconds between two looks at what others have."""
@@ -220,11 +221,11 @@ class Grid:
         cell.past.append(failure.kind)
         if decision == "no" or self._stopping:
             self.summary.failed.append(cell.folder.path.name)
-            self._close(cell, f"failed: {failure.reason}", "failed")
+            self._close(cell, f"failed: {brief(failure.reason)}", "failed")
             if self.policy.fail_fast:
                 self._stop()
             return
-        self.display.note(cell.folder, f"{failure.reason}; {decision}")
+        self.display.note(cell.folder, f"{brief(failure.reason)}; {decision}")
         if decision == "again with half the micro-batch":
             cell.planned = with_halvings(cell.planned, cell.planned.memory.halvings + 1)
         self._submit(cell)
@@ -244,7 +245,7 @@ class Grid:
         by = "" if where == "here" else " in another process"
         if run.status == "diverged":
             self.summary.diverged.append(run.run_id)
-            return self._close(cell, f"diverged{by} at {run.reason}", "diverged")
+            return self._close(cell, f"diverged{by} at {brief(run.reason)}", "diverged")
         if by:
             self.summary.by_others += 1
         else:

@@ -27,6 +27,7 @@ from results.reports.one_run.rerun import markdown
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Environment
 from results.store import Store
+from results.texts import brief
 
 INTERRUPTED = 130
 
@@ -157,7 +158,7 @@ def _run(planned: PlannedRun, environment: Environment | None, room: Path) -> Ru
     folder = RunFolder(room / planned.spec.run_id)
     failure = folder.failure()
     if failure:
-        raise UserError(f"The rerun failed: {failure.reason}\n{folder.end_of_log()}")
+        raise UserError(f"The rerun failed: {brief(failure.reason)}\n{folder.end_of_log()}")
     return folder
 
 

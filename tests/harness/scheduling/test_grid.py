@@ -80,6 +80,21 @@ def test_it_is_run_again_as_often_as_was_asked_for(
     assert len(executor.jobs) == 1 + retries
 
 
+def test_a_reason_of_megabytes_is_cut_wherever_it_is_said(
+    one: PlannedRun, store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(folder: RunFolder) -> int:
+        folder.note_failure("no memory " * 500_000, kind="vanished")
+        return FAILED
+
+    run([one], store, tmp_path, InTurn(work), Policy(retries=1))
+    said = capsys.readouterr().err
+    assert (
+        said.count(" (4,999,999 characters)") == 2
+    )  # when it is run again, and when it has failed for good
+    assert len(said) < 3000
+
+
 def test_out_of_memory_halves_the_rows_of_a_pass_until_one_is_left(
     one: PlannedRun, store: Store, tmp_path: Path
 ) -> None:
