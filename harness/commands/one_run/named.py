@@ -12,6 +12,17 @@ from results.runfolder.record_of import record_of
 from results.store import Reader
 
 
+class FolderGoneError(UserError):
+    """The folder of a stored run is not where the store says."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(
+            f"Run {run.run_id}: its folder {run.folder} is not there.\n"
+            "  If it lies elsewhere, name the folder instead of the id."
+        )
+        self.run = run
+
+
 def record(store_place: str, run: str) -> Run:
     """Read a run from its folder, or from the store.
 
@@ -35,7 +46,8 @@ def folder(store_place: str, run: str) -> RunFolder:
     """Find a run folder by its path, or by the id of its run.
 
     Raises:
-        UserError: There is no such folder, or it is not where the store says.
+        UserError: There is no such folder.
+        FolderGoneError: It is not where the store says.
         ResultsError: There is no such store, or not one such run in it.
     """
     named = _folder(run)
@@ -43,10 +55,7 @@ def folder(store_place: str, run: str) -> RunFolder:
         return named
     found = _stored(store_place, run)
     if not is_folder(Path(found.folder)):
-        raise UserError(
-            f"Run {found.run_id}: its folder {found.folder} is not there.\n"
-            "  If it lies elsewhere, name the folder instead of the id."
-        )
+        raise FolderGoneError(found)
     return RunFolder(Path(found.folder))
 
 
@@ -55,6 +64,7 @@ def below(root: Path, store_place: str, run: str) -> RunFolder:
 
     Raises:
         UserError: There is no such folder, or several that start with these digits.
+        FolderGoneError: It is not where the store says.
         ResultsError: There is no such store, or not one such run in it.
     """
     if os.sep in run:

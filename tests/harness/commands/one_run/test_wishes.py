@@ -1,5 +1,6 @@
 """To cancel, to forget and to retry a run, by the commands; runs are planned here, not trained."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def test_forget_deletes_files_only_where_that_is_asked_for(
 ) -> None:
     words = ("forget", finished.path.name, "--reason", "the wrong data")
     harness(tmp_path, *words, "--files")
-    assert not finished.path.exists()
+    assert list((tmp_path / "runs").iterdir()) == []
     assert Reader(tmp_path / "harness.db").run(finished.path.name).forgotten == "the wrong data"
 
 
@@ -103,6 +104,31 @@ def test_a_run_at_work_is_not_forgotten(
     assert done.returncode == 2
     assert "harness cancel" in done.stderr
     assert not wishes.forgotten(folder)
+
+
+@pytest.mark.parametrize("words", [(), ("--files",)])
+def test_a_run_at_work_on_another_machine_is_not_forgotten(
+    words: tuple[str, ...], folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    begun = attempts.begin(folder)
+    assert begun
+    attempts.keep(folder, begun.model_copy(update={"host": "another"}))
+    done = harness(tmp_path, "forget", folder.path.name, "--reason", "the wrong data", *words)
+    assert done.returncode == 2
+    assert "harness cancel" in done.stderr
+    assert not wishes.forgotten(folder)
+    assert attempts.last(folder)
+
+
+def test_a_stored_run_without_its_folder_is_forgotten_in_the_store_alone(
+    finished: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    run_id = finished.path.name
+    shutil.rmtree(finished.path)
+    done = harness(tmp_path, "forget", run_id, "--reason", "the wrong data")
+    assert done.returncode == 0, done.stderr
+    assert "is not there: the store alone keeps this" in done.stdout
+    assert Reader(tmp_path / "harness.db").forgotten_ids() == {run_id}
 
 
 def test_retry_refuses_what_came_to_its_end(
