@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness import plugins
 from harness.commands.one_run import named
+from harness.commands.reindex import check_root
 from harness.commands.report import Report
 from harness.commands.run import summed_up
 from harness.commands.started import Opened
@@ -28,7 +29,8 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
     """Run runs again that failed, an exception too; all that failed below `root` if none is named.
 
     Raises:
-        UserError: A run came to its end, or a file of the user's own is not what it was.
+        UserError: A run came to its end, a file of the user's own is not what it was, or there is
+            no folder `root`.
     """
     found = [named.below(root, store_place, run) for run in runs] if runs else _failed(root)
     planned: dict[Path, list[PlannedRun]] = defaultdict(list)
@@ -55,6 +57,7 @@ def _as_planned(asked: Resources, runs: Sequence[PlannedRun]) -> Resources:
 
 
 def _failed(root: Path) -> list[RunFolder]:
+    check_root(root)
     return [one for one in folders(root) if one.failed and not one.ended and _counts(one)]
 
 

@@ -148,6 +148,14 @@ def test_retry_wants_runs_or_all_of_them(
     assert "--failed" in done.stderr
 
 
+def test_retry_of_all_failed_runs_refuses_a_folder_that_is_not_there(
+    harness: Command, tmp_path: Path
+) -> None:
+    done = harness(tmp_path, "retry", "--failed", "--runs", "typo")
+    assert done.returncode == 2
+    assert "typo: no such folder" in done.stderr
+
+
 EXECUTOR = """
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.local import LocalExecutor
