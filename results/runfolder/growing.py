@@ -49,7 +49,8 @@ class Growing:
     def _add(self, part: bytes) -> None:
         """Keep as much of a line as is shown, so that one of any length takes no memory."""
         self._length += len(part)
-        self._begun = (self._begun + part)[: 4 * LONGEST_LINE]
+        # A character has four bytes at most, so one byte more makes one character more.
+        self._begun = (self._begun + part)[: 4 * LONGEST_LINE + 1]
 
     def _line(self, part: bytes) -> str:
         self._add(part)

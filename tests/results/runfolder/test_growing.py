@@ -52,9 +52,11 @@ def test_a_line_is_read_when_it_is_whole_and_once(log: Path) -> None:
     assert list(growing.rest()) == ["step"]
 
 
-def test_a_long_line_is_cut_with_its_length(log: Path) -> None:
-    append(log, "x" * (3 * BLOCK) + "\nnext\n")
-    cut = f"{'x' * LONGEST_LINE}… ({3 * BLOCK:,} bytes)"
+@pytest.mark.parametrize("character", ["x", "é", "😀"])
+@pytest.mark.parametrize("count", [LONGEST_LINE + 1, 3 * BLOCK])
+def test_a_long_line_is_cut_with_its_length(log: Path, character: str, count: int) -> None:
+    append(log, character * count + "\nnext\n")
+    cut = f"{character * LONGEST_LINE}… ({count * len(character.encode()):,} bytes)"
     assert list(Growing(log, 40).new()) == [cut, "next"]
 
 
