@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from harness import plugins
+from harness.plugins import named_files
 from harness.scheduling.held import ended
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import micro_batch
@@ -22,8 +23,14 @@ def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
             raise AlreadyRunningError(f"another process has ended the run in {folder.path}")
         planned = _as_before(folder, planned)
         folder.create(*planned.kept)
-        folder.copy(planned.copies)
+        folder.copy(_as_planned(planned))
     return planned
+
+
+def _as_planned(planned: PlannedRun) -> dict[str, str]:
+    """Leave out files of the user's that have changed since: the worker refuses their runs."""
+    changed = {path for file in planned.files for path in named_files.changed(file.texts)}
+    return {path: copy for path, copy in planned.copies.items() if path not in changed}
 
 
 def _as_before(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
