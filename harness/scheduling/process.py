@@ -56,7 +56,9 @@ class Worker(Protocol):
 
 
 class WorkerProcess:
-    """The worker of one slot, replaced when it died. One thread calls all methods but `kill`.
+    """The worker of one slot, replaced when it died.
+
+    One thread calls its methods; others may call `interrupt` and `kill` meanwhile.
 
     Args:
         command: What starts a worker that reads folders from standard input.
@@ -112,9 +114,10 @@ class WorkerProcess:
         if answer:
             self._broken.clear()
             return Ended(status, starved)
-        if self._killed or self._interrupted:
+        asked, ended = self._killed or self._interrupted, Ended(status, starved, self._last_words())
+        self.end()  # now: once its group is empty, another may get the same number
+        if asked:
             return None
-        ended = Ended(status, starved, self._last_words())
         if status >= 0:
             self._broken.append(ended)
         return ended
@@ -127,20 +130,20 @@ class WorkerProcess:
 
     def interrupt(self) -> None:
         """Ask the worker to end after the run at work in it, which stops too; from any thread."""
-        if self._process:
+        if process := self._process:
             self._interrupted = True
             with suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGTERM)
+                os.kill(process.pid, signal.SIGTERM)
                 # One that was stopped could do nothing of the kind.
-                os.killpg(self._process.pid, signal.SIGCONT)
+                os.killpg(process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """End the worker and the run at work in it, from any thread."""
-        if self._process:
+        if process := self._process:
             self._killed = True
             # Not SIGTERM, which a run may handle. Files are whole or not there, so nothing is lost.
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)
 
     def end(self) -> None:
         """End the worker, if there is one, and leave no pipe open."""

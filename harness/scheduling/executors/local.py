@@ -19,7 +19,7 @@ class LocalExecutor(ThreadedExecutor):
     """Gives each job, in the order of submission, the next free slot.
 
     A slot has a thread, and the thread has a worker process: it starts it with its first run and
-    replaces it when it died. Other threads only kill it.
+    replaces it when it died. Other threads only interrupt or kill it.
 
     Args:
         slots: The slots; equal ones are shares of the same cores.
