@@ -13,6 +13,7 @@ from functools import partial
 
 from results.runfolder import attempts, damage, wishes
 from results.runfolder.attempts import Attempt, AttemptStatus
+from results.runfolder.files import written
 from results.runfolder.folder import AlreadyRunningError, RunFolder
 from results.runfolder.values import FailureKind
 
@@ -87,6 +88,7 @@ class Claim:
             LostError: The run is no longer ours.
         """
         self.confirm()
+        reason = written(reason)
         self.folder.note_failure(reason, self.seconds, kind=kind, attempt=self.token)
         self.end("failed", reason, kind)
 

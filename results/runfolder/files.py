@@ -111,6 +111,15 @@ def write_new(path: Path, text: str) -> bool:
     return True
 
 
+def written(text: str) -> str:
+    r"""Write what no file can hold as escapes, such as the bytes of a file's name that is no text.
+
+    >>> print(written("no such file: a\udcff.json"))
+    no such file: a\udcff.json
+    """
+    return text.encode(errors="backslashreplace").decode()
+
+
 def _partial(path: Path, content: bytes) -> Path:
     """Write what is to be a file under another name, beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -246,7 +246,8 @@ class RunFolder:
     ) -> None:
         """Write why the attempt that ends now failed, after so many seconds."""
         started, spent = time.time() - seconds, {"wall": seconds}
-        failure = Failure(started=started, seconds=spent, reason=reason, kind=kind, attempt=attempt)
+        why = files.written(reason)
+        failure = Failure(started=started, seconds=spent, reason=why, kind=kind, attempt=attempt)
         self._write("failure.json", failure)
 
     def drop_failure(self) -> None:

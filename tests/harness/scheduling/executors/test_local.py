@@ -171,6 +171,15 @@ def test_a_worker_that_died_is_a_failed_run_and_is_replaced(act: Act) -> None:
     assert "SIGKILL" in reason(doomed)
 
 
+def test_a_reason_that_is_no_text_is_written_and_leaves_the_failure_its_kind(act: Act) -> None:
+    folder = act(r"raise MemoryError(b'a\xff.json'.decode('utf-8', 'surrogateescape'))")
+    with local(1) as executor:
+        run(executor, folder)
+    failure = folder.failure()
+    assert failure
+    assert (failure.kind, failure.reason) == ("memory", r"MemoryError: a\udcff.json")
+
+
 def test_a_worker_that_died_between_two_runs_is_replaced_and_no_run_fails(
     act: Act,
     children: Callable[[int], list[int]],
