@@ -8,7 +8,6 @@ it ends there, or until its process is gone: then it is free to be taken over.
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -136,8 +135,7 @@ class Grid:
 
     def _begin(self, cell: Cell) -> None:
         self._open[cell.folder.path] = cell
-        with suppress(RunFolderError):  # a worker sets aside what is damaged
-            cell.before = cell.folder.failure()
+        cell.before = _failure(cell.folder)
         if cell.held.look() == "free":
             self._submit(cell)
         self.display.expect(cell.folder, cell.planned.name, partial(self._at_work, cell))
