@@ -12,6 +12,7 @@ from harness.commands.reindex import check_root
 from harness.commands.report import Report
 from harness.commands.run import summed_up
 from harness.commands.started import Opened
+from harness.commands.telling import telling
 from harness.errors import UserError
 from harness.gpus import Device
 from harness.plugins import named_files
@@ -41,9 +42,10 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
     opened.resources = _as_planned(opened.resources, [*chain(*planned.values())])
     store, texts, sound = Store(store_place), [], True
     for place, several in planned.items():
-        summary = schedule.run(
-            several, store, place, opened.executor, Policy(repeat=True), opened.leaves
-        )
+        with telling(store, store_place, place):
+            summary = schedule.run(
+                several, store, place, opened.executor, Policy(repeat=True), opened.leaves
+            )
         texts.append(summed_up(summary, database.name(store_place)))
         sound &= summary.sound
     return Report("\n".join(texts), {}, sound)

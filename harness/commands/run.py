@@ -1,7 +1,7 @@
 """`harness run`: run what is asked for and print the table."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from harness.commands.report import counted
 from harness.commands.started import Opened
 from harness.commands.stored import marked
 from harness.commands.table import compared
+from harness.commands.telling import telling
 from harness.planning.faults import Faults
 from harness.planning.footprint.cards import visible_cards
 from harness.planning.parse import left_out
@@ -144,7 +145,8 @@ def carry_out(
         say(f"note: {note.rstrip('.')}.", err=True)
     store = Store(store_place)
     executor = opened.executor if left else None
-    summary = schedule.run(planned, store, root, executor, policy, opened.leaves)
+    with telling(store, store_place, root) if left else nullcontext():
+        summary = schedule.run(planned, store, root, executor, policy, opened.leaves)
     groups = {run.spec.group for run in planned}
     return Done(planned, store.runs(groups=groups), summary, store.verdicts)
 

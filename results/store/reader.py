@@ -16,6 +16,7 @@ from results.store import (
     facts,
     ids,
     kinds,
+    last_seen,
     places,
     query,
     rows,
@@ -23,6 +24,7 @@ from results.store import (
     verdicts,
     version,
 )
+from results.store.last_seen import LastSeen
 
 
 class Reader:
@@ -161,6 +163,11 @@ class Reader:
         """
         with self._database.transaction() as connection:
             return verdicts.read(connection, runs)
+
+    def last_seen(self) -> list[LastSeen]:
+        """List what commands at work last saw of their run folders, the newest first."""
+        with self._database.transaction() as connection:
+            return last_seen.read(connection)
 
     def finished_ids(self) -> set[str]:
         """List the ids of the runs that finished."""

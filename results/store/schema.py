@@ -172,6 +172,17 @@ notes = sa.Table(
 )
 """What users wrote on a run, whichever attempt; its folder keeps it too."""
 
+last_seen = sa.Table(
+    "last_seen",
+    metadata,
+    Column("host", sa.Text, primary_key=True),
+    Column("folder", sa.Text, primary_key=True),
+    Column("time", UtcTime, nullable=False),
+    Column("ended", sa.Boolean, nullable=False),
+    Column("page", sa.JSON, nullable=False),
+)
+"""What commands at work last saw of their run folders."""
+
 verdicts = sa.Table(
     "verdicts",
     metadata,

@@ -16,12 +16,14 @@ from results.record import Run, Verdicts
 from results.store import (
     database,
     kinds,
+    last_seen,
     places,
     remarks,
     rows,
     schema,
     verdicts,
 )
+from results.store.last_seen import LastSeen
 from results.store.reader import Reader
 
 
@@ -112,6 +114,11 @@ class Store(Reader):
             for attempt in found:
                 kinds.touch(connection, attempt)
         return len(found)
+
+    def saw(self, seen: LastSeen) -> None:
+        """Keep what a command at work sees of its run folders, in the place of what it saw."""
+        with self._database.transaction() as connection:
+            last_seen.put(connection, seen)
 
     def _no_attempt(self, run: Run) -> str:
         return (

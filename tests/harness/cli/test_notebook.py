@@ -19,6 +19,7 @@ from harness.planning.request import Request
 from harness.scheduling.resources import Resources
 from results.errors import ResultsError
 from results.reports.sheets.printing import Printing
+from results.store import Reader
 
 SMALL = {"train.epochs": 1, "protocol.max_new_tokens": 24}
 
@@ -55,8 +56,13 @@ def test_a_grid_gives_its_runs_and_their_table(done: Grid) -> None:
     assert [row.method for block in table.blocks for row in block.rows] == ["lora"]
 
 
-def test_a_second_grid_finds_the_runs_in_the_store(done: Grid, place: Path) -> None:
+def test_a_second_grid_finds_the_runs_in_the_store_and_tells_it_nothing(
+    done: Grid, place: Path
+) -> None:
+    (seen,) = Reader(place / "harness.db").last_seen()
     assert asked(place).runs == done.runs
+    assert Reader(place / "harness.db").last_seen() == [seen]
+    assert seen.ended
 
 
 def test_the_runs_are_those_that_the_command_line_plans(done: Grid, place: Path) -> None:

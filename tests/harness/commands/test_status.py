@@ -21,6 +21,7 @@ from harness.spec.spec import MethodSpec
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Result
+from results.store import Store
 
 Create = Callable[..., RunFolder]
 
@@ -118,9 +119,15 @@ def test_without_a_terminal_what_changes_is_said_once(
     assert lines[2:] == ["0 of 2 runs done, 1 running, 1 failed."]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"There is no folder .*elsewhere"):
-        status("nowhere.db", tmp_path / "elsewhere")
+def test_a_folder_that_is_not_there_is_named_and_so_is_a_store_that_was_told_nothing(
+    tmp_path: Path,
+) -> None:
+    elsewhere, store = tmp_path / "elsewhere", str(tmp_path / "harness.db")
+    with pytest.raises(UserError, match=r"There is no folder .*elsewhere(?s:.)*--store.* no store"):
+        status(store, elsewhere)
+    Store(store)
+    with pytest.raises(UserError, match=r"There is no folder .*elsewhere(?s:.)*told of no other"):
+        status(store, elsewhere)
 
 
 @pytest.mark.usefixtures("training")

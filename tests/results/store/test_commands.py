@@ -69,6 +69,9 @@ def test_a_run_is_stored_on_a_server_and_not_run_again(
     (run,) = Reader(url).runs()
     assert (run.method, run.status) == ("base", "finished")
     assert "1 was stored before and not run again." in second.stdout
+    elsewhere = harness(tmp_path, "status", "--runs", "elsewhere", "--store", url)
+    assert "1 of 1 run done." in elsewhere.stdout
+    assert f"{tmp_path / 'runs'}: as its command left it" in elsewhere.stdout
 
 
 def test_a_server_that_is_not_there_is_told_in_a_message(harness: Command, tmp_path: Path) -> None:
