@@ -22,7 +22,7 @@ PATIENCE = 3.0
 def telling(store: Store, place: str, root: Path, every: float = EVERY) -> Iterator[None]:
     """Tell the store again and again what `harness status` says, and once more at the end.
 
-    A store that does not take it costs the work within nothing.
+    A store that is away or busy is passed over in silence.
 
     Args:
         store: The store.
@@ -31,8 +31,8 @@ def telling(store: Store, place: str, root: Path, every: float = EVERY) -> Itera
         every: Seconds between two times, and before the first.
     """
     over = threading.Event()
-    work = (store, place, root, every, over)
-    thread = threading.Thread(target=_tell, args=work, daemon=True)
+    given = (store, place, root, every, over)
+    thread = threading.Thread(target=_tell, args=given, daemon=True)
     thread.start()
     try:
         yield
