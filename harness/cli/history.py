@@ -66,7 +66,9 @@ def history(
     group_by: Annotated[
         str, typer.Option(help="Count runs by these fields.", rich_help_panel=HOW)
     ] = "",
-    limit: Annotated[int, typer.Option(min=1, help="So many.", rich_help_panel=HOW)] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=2**31 - 1, help="So many.", rich_help_panel=HOW)
+    ] = 50,
     columns: Annotated[
         str, typer.Option(help="These fields: run,lr,gsm8k.accuracy.", rich_help_panel=HOW)
     ] = "",

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import cast
 
+from harness.commands.bounds import compared
 from harness.commands.stored import without_path
 from harness.errors import UserError, unknown
 from results.analysis.metrics import metric
@@ -159,7 +159,7 @@ def _named(asked: Asked) -> Iterator[Condition]:
 def _seeds(typed: str) -> list[float]:
     try:
         return [float(int(one)) for one in typed.split(",")]
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UserError(
             f"--seed {typed!r} is no list of seeds. Please give numbers, such as 7,8."
         ) from error
@@ -167,21 +167,10 @@ def _seeds(typed: str) -> list[float]:
 
 def _in_time(asked: Asked) -> Iterator[Condition]:
     started = Field("started", "time")
-    if asked.start:
-        yield Condition(started, ">=", _moment(asked.start))
-    if asked.end:
-        is_day = len(asked.end.strip()) == len("2026-01-31")
-        yield Condition(started, "<", _moment(asked.end) + timedelta(days=is_day))
-
-
-def _moment(typed: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(typed.strip())
-    except ValueError as error:
-        raise UserError(
-            f"{typed!r} is no date. Please write it as 2026-01-31, or 2026-01-31T18:00."
-        ) from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    bounds: tuple[tuple[Operator, str], ...] = ((">=", asked.start), ("<=", asked.end))
+    for operator, bound in bounds:
+        if bound:
+            yield compared(started, operator, bound)
 
 
 def _in_range(fields: Fields, text: str) -> Iterator[Condition]:
@@ -196,7 +185,7 @@ def _in_range(fields: Fields, text: str) -> Iterator[Condition]:
     bounds: tuple[tuple[Operator, str], ...] = ((">=", low), ("<=", high))
     for operator, bound in bounds:
         if bound.strip():
-            yield Condition(field, operator, _value(field, bound.strip()))
+            yield compared(field, operator, bound.strip())
 
 
 def _condition(fields: Fields, text: str) -> Condition:
@@ -211,26 +200,13 @@ def _condition(fields: Fields, text: str) -> Condition:
     field = fields.named(name)
     if operator == "~":
         return Condition(_require_text(field, text), "~", value)
-    return Condition(field, operator, _value(field, value))
+    return compared(field, operator, value)
 
 
 def _require_text(field: Field, text: str) -> Field:
     if field.type != "text":
         raise UserError(f"--where {text!r}: {field.name} is no text, so it contains none.")
     return field
-
-
-def _value(field: Field, typed: str) -> float | str | datetime:
-    if field.type == "time":
-        return _moment(typed)
-    if field.type == "text":
-        return typed
-    try:
-        number = float(typed)
-    except ValueError as error:
-        raise UserError(f"{field.name} is a number, and {typed!r} is none.") from error
-    # A share is typed as it is printed: in percent.
-    return number / 100 if field.metric and metric(field.metric).share else number
 
 
 def _parts(asked: Asked, kinds: Sequence[Kind]) -> tuple[Part, ...] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, FromClause, Select
+from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
 from results.fields import ENVIRONMENT, MACRO, MICRO, OF_RUNS, TAG, Condition, Field
 from results.record import Kind
@@ -103,13 +103,14 @@ def _with(query: Query, *fields: Field) -> tuple[FromClause, Values]:
     source: FromClause = schema.runs
     values: dict[Field, ColumnElement[Any]] = {}
     for field in sorted(wanted, key=lambda field: field.metric != ""):
-        source, values[field] = _joined(query, source, field)
+        source, values[field] = _joined(query, source, field, once=field not in fields)
     return source, values
 
 
 def _joined(
-    query: Query, source: FromClause, field: Field
+    query: Query, source: FromClause, field: Field, *, once: bool
 ) -> tuple[FromClause, ColumnElement[Any]]:
+    """Join runs with the values of a field; `once`: of several tags of a run only the first."""
     runs = schema.runs.c
     if field.metric:
         scores = _scores(field).subquery()
@@ -119,12 +120,18 @@ def _joined(
         # A database may read all scores first, and for each look for its run among the kinds.
         return source, sa.select(scores.c.value).where(of_run).scalar_subquery()
     if field.name == TAG:
-        tags = schema.tags.alias()
+        tags = _first_tags() if once else schema.tags.alias()
         return source.join(tags, tags.c.run_id == runs.run_id), tags.c.tag
     if field.name in OF_RUNS:
         return source, _column(field)
     found = facts.values(field)
     return source.join(found, found.c.key == _key_of(query, field)), found.c.value
+
+
+def _first_tags() -> Subquery:
+    tags = schema.tags.c
+    first = sa.func.min(tags.tag).label("tag")
+    return sa.select(tags.run_id, first).group_by(tags.run_id).subquery()
 
 
 def _conditions(query: Query, values: Values) -> Iterator[ColumnElement[bool]]:

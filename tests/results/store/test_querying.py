@@ -75,6 +75,17 @@ QUERIES: list[tuple[dict[str, Any], Callable[[Run], bool]]] = [
             datetime(2026, 1, 2, tzinfo=UTC) <= run.started < datetime(2026, 1, 4, tzinfo=UTC)
         ),
     ),
+    ({"end": "20260102"}, lambda run: run.started < datetime(2026, 1, 3, tzinfo=UTC)),
+    (
+        {"where": ["started > 2026-01-02", "started <= 2026-01-03"]},
+        lambda run: (
+            datetime(2026, 1, 3, tzinfo=UTC) <= run.started < datetime(2026, 1, 4, tzinfo=UTC)
+        ),
+    ),
+    (
+        {"where": ["started <= 2026-01-03T20:00+10:00"]},
+        lambda run: run.started <= datetime(2026, 1, 3, 10, tzinfo=UTC),
+    ),
     ({"metrics": ["gsm8k.accuracy:40..44.5"]}, lambda run: 0.4 <= run.scores[0].value <= 0.445),
     ({"metrics": ["aqua.accuracy:..80"]}, lambda run: run.scores[1].value <= 0.8),
     ({"where": ["lr >= 2e-4"]}, lambda run: run.spec["train"]["lr"] >= 2e-4),
@@ -113,6 +124,19 @@ def test_runs_are_sorted_by_a_field_or_a_score_and_those_without_it_are_left_out
     assert ids(place, sort="validation_loss") == [run.run_id for run in losses]
     lowest = ids(place, sort="lr")[: len(runs) // 3]
     assert set(lowest) == {run.run_id for run in runs if run.spec["train"]["lr"] == 1e-4}
+
+
+def test_a_run_with_two_tags_is_sorted_by_the_first_and_listed_and_counted_once(
+    place: str, make: Make
+) -> None:
+    runs = [make(tags=("b",)), make(seed=1, tags=("c", "a")), make(seed=2)]
+    for run in runs:
+        Store(place).add(run)
+    assert ids(place, sort="tag") == [runs[1].run_id, runs[0].run_id]
+    by_method = history(place, Asked(sort="tag"), Shown(group_by="method")).value
+    assert [(row["attempts"], row["lowest tag"]) for row in by_method] == [(2, "a")]
+    by_tag = history(place, Asked(sort="tag"), Shown(group_by="tag")).value
+    assert [(row["tag"], row["attempts"]) for row in by_tag] == [("a", 1), ("b", 1), ("c", 1)]
 
 
 def test_an_average_is_that_over_the_rows_of_all_benchmarks(place: str, make: Make) -> None:
@@ -173,7 +197,13 @@ def test_csv_has_a_line_for_each_run(filled: Filled) -> None:
         ({"protocol": "papr"}, "Did you mean"),
         ({"tags": ["main"]}, "not a known tag"),
         ({"seeds": "one"}, "no list of seeds"),
+        ({"seeds": "9" * 400}, "no list of seeds"),
         ({"start": "yesterday"}, "no date"),
+        ({"start": "0001-01-01T00:00+05:00"}, "no date of a run"),
+        ({"end": "9999-12-31"}, "no date of a run"),
+        ({"where": ["started = 2026-01-02"]}, "--from 2026-01-02 --to 2026-01-02"),
+        ({"where": ["environment.torch >= 2.1"]}, "no order. Use .*'environment.torch ~ 2.1'"),
+        ({"metrics": ["method:a..z"]}, "method has values that are no numbers"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_the_nearest(
