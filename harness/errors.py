@@ -24,6 +24,8 @@ NO_FILE = (
     *(errno.ENXIO, errno.EPERM),
 )
 """What is named is not the file or folder that it should be."""
+NO_UTF_8 = "surrogates not allowed"
+"""What Python, and pydantic after it, says of bytes that it read without understanding them."""
 
 
 def message(error: Exception) -> str | None:
@@ -45,6 +47,8 @@ def message(error: Exception) -> str | None:
     if isinstance(error, re.error):
         pattern = shortened(str(error.pattern), MOST_OF_NAME)
         return f"The regular expression {pattern!r} does not compile: {error.msg}."
+    if isinstance(error, ValueError) and NO_UTF_8 in str(error):
+        return "A word of the command, or the name of a file, is no text in UTF-8."
     if isinstance(error, OSError) and error.errno in NO_FILE:
         return f"{shortened(str(error.filename), MOST_OF_NAME)}: {error.strerror}."
     return None

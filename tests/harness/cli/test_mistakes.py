@@ -188,6 +188,24 @@ def test_a_name_that_no_run_has_is_refused_with_the_nearest(
 
 
 @pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("history --limit 100000000000000000000", "Invalid value for '--limit'"),
+        ("history --where method=\udcff", "no text in UTF-8"),
+        ("note {run} a\udcffb", "no text in UTF-8"),
+        ("forget {run} --reason \udcff", "no text in UTF-8"),
+    ],
+)
+def test_what_no_store_can_be_asked_or_told_is_refused(
+    command: str, words: str, harness: Command, stored: Path
+) -> None:
+    (run,) = (path.name for path in (stored / "runs").iterdir())
+    done = harness(stored, *command.format(run=run).split())
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "table --margin 0",
