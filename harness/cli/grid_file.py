@@ -1,11 +1,14 @@
-"""`harness run grid.toml`: options from a file; those that are typed win over it."""
+"""`harness run grid.toml`: options from a file, over which command line and environment win."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from harness.printed import say
 
 if TYPE_CHECKING:
     from harness.planning.grid_file import Origin
@@ -30,7 +33,7 @@ class Taken:
 
 
 def take(context: typer.Context, path: Path | None) -> Path | None:
-    """Read the file, and have its values stand in for options that are not typed."""
+    """Read the file, and have its values stand in for options that are not given."""
     if path is None:
         return None
     from harness.errors import UserError, unknown
@@ -49,6 +52,9 @@ def take(context: typer.Context, path: Path | None) -> Path | None:
             faults.append(origin.told(key) + words)
             continue
         option, typed = options[key], written(key, value)
+        if isinstance(value, bool) and not getattr(option, "is_flag", False):
+            faults.append(origin.told(key) + f"expected a value, not {json.dumps(value)}.")
+            continue
         try:
             option.process_value(context, typed)
         except typer.BadParameter as error:
@@ -71,7 +77,8 @@ GridFile = Annotated[
         callback=take,
         show_default=False,
         help="A file with these options as keys, those that are required too, such as "
-        "`seeds = 5`, and --set as a table. Options that are typed win over it.",
+        "`seeds = 5`, and --set as a table. What is typed wins over it, and so does the "
+        "environment, such as HARNESS_DATA.",
     ),
 ]
 
@@ -88,12 +95,22 @@ def taken(context: typer.Context, typed: Sequence[str]) -> tuple[Any, list[str]]
     if found is None:
         return Origin(), [*typed]
     fields = {f"{SET}.{one.partition('=')[0].strip()}" for one in typed}
-    kept = {key for name, key in found.keys.items() if _stands(context, name)}
+    _tell_of_environment(context, found)
+    kept = {key for name, key in found.keys.items() if _source(context, name) == "DEFAULT_MAP"}
     kept |= {key for key in found.origin.keys if key.startswith(f"{SET}.")} - fields
     origin = replace(found.origin, keys=frozenset(kept))
     return origin, [*found.assignments, *typed]
 
 
-def _stands(context: typer.Context, name: str) -> bool:
+def _tell_of_environment(context: typer.Context, found: Taken) -> None:
+    """Say which keys of the file count for nothing: a variable that is set is easily forgotten."""
+    for option in context.command.params:
+        name = str(option.name)
+        if name in found.keys and _source(context, name) == "ENVIRONMENT":
+            place = found.origin.told(found.keys[name])
+            say(f"note: {place}{option.envvar} is set, and wins.", err=True)
+
+
+def _source(context: typer.Context, name: str) -> str:
     source = context.get_parameter_source(name)
-    return source is not None and source.name == "DEFAULT_MAP"
+    return source.name if source else ""

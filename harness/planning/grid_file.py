@@ -40,15 +40,20 @@ class Origin:
         """
         if key not in self.keys:
             return ""
-        (first, *_), texts = self._lines[key], self.text.splitlines()
+        (first, *_), texts = self._lines[key], self._texts
         line = next((n for n in self._lines[key] if word and word in texts[n]), first)
         return f"{self.file}, line {line + 1}, {key}: "
+
+    @property
+    def _texts(self) -> list[str]:
+        # Not splitlines: texts may hold other characters that it takes for the end of a line.
+        return self.text.split("\n")
 
     @cached_property
     def _lines(self) -> dict[str, range]:
         """Find the lines of each key: after its last one the file can be read with the key."""
         found: dict[str, range] = {}
-        texts, begin = self.text.splitlines(), 0
+        texts, begin = self._texts, 0
         for end in range(1, len(texts) + 1):
             try:
                 known = tomllib.loads("\n".join(texts[:end]))

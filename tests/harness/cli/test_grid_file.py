@@ -68,6 +68,16 @@ def test_what_is_typed_wins_over_the_file(
     assert after == listed(harness, tmp_path, *OPTIONS, *typed)
 
 
+def test_what_the_environment_overrules_in_the_file_is_told(
+    harness: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "grid.toml").write_text('methods = "lorra"\ntasks = "math"\nruns = "a"\n')
+    monkeypatch.setenv("HARNESS_RUNS", "b")
+    note = "note: grid.toml, line 3, runs: HARNESS_RUNS is set, and wins.\n"
+    assert note in harness(tmp_path, "run", "grid.toml").stderr
+    assert note not in harness(tmp_path, "run", "grid.toml", "--runs", "c").stderr
+
+
 FAULTY = """methods = [
   "base",
   "lorra",
@@ -76,6 +86,7 @@ FAULTY = """methods = [
 tasks = "mth"
 limt = 3
 limit = 2.5
+train-limit = true
 seeds = 9
 backbones = ["tiny", "nowhere"]
 dry-run = true
@@ -90,11 +101,12 @@ FAULTS = {
     6: "tasks: 'mth' is not a known task. Did you mean 'math'?",
     7: "limt: 'limt' is not a known key. Did you mean 'limit'?",
     8: "limit: Input should be a valid integer",
-    9: "seeds: --seeds 9: the papers use 5 seeds",
-    10: "backbones: 'nowhere' is not a backbone",
-    11: "dry-run: 'dry-run' is not a known key.",
-    14: "set.train.lrr: 'train.lrr' is not a known setting. Did you mean 'train.lr'?",
-    15: "set.train.epochs: --set train.epochs: Input should be greater than or equal to 1",
+    9: "train-limit: expected a value, not true.",
+    10: "seeds: --seeds 9: the papers use 5 seeds",
+    11: "backbones: 'nowhere' is not a backbone",
+    12: "dry-run: 'dry-run' is not a known key.",
+    15: "set.train.lrr: 'train.lrr' is not a known setting. Did you mean 'train.lr'?",
+    16: "set.train.epochs: --set train.epochs: Input should be greater than or equal to 1",
 }
 
 
@@ -141,7 +153,8 @@ def test_a_file_that_cannot_be_read_is_one_message(
 
 KEYS = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=8)
 VALUES = st.one_of(
-    st.integers(-9, 9), st.booleans(), st.lists(st.sampled_from(["a", "b # c", "d = e"]))
+    *(st.integers(-9, 9), st.booleans()),
+    st.lists(st.sampled_from(["a", "b # c", "d = e", "f\u2028g = h", "\x85"])),
 )
 
 
@@ -153,7 +166,8 @@ def test_the_line_of_a_key_is_where_it_was_written(
     for key, value in values.items():
         lines += data.draw(st.lists(st.sampled_from(["", "# note = 1", "  "]), max_size=2))
         begin = len(lines) + 1
-        body = json.dumps(value, indent=1 if data.draw(st.booleans()) else None)
+        indent = 1 if data.draw(st.booleans()) else None
+        body = json.dumps(value, indent=indent, ensure_ascii=False)
         lines += f"{key} = {body}".split("\n")
         places[key] = (begin, len(lines))
     origin = Origin("g.toml", "\n".join(lines), frozenset(values))
