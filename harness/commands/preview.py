@@ -14,18 +14,27 @@ from harness.planning.plan import draft
 from harness.planning.request import Request
 from harness.scheduling.policy import DEFAULT
 from harness.spec.planned import PlannedRun
+from results.fields import Condition, Field
 from results.reports.costs import size
 from results.reports.times import duration
 from results.runfolder import locks
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.state import state_of
 from results.store import Reader
+from results.store.query import Part, Query
 
 DONE = ("stored", "diverged", "forgotten", "failed")
 """What is not run again; of failed runs, those with an error that would come again."""
 
 GOES_ON = {"lost": "interrupted", "interrupted": "interrupted", "cancelled": "cancelled"}
 """How a run is called that goes on where it was, by how its last attempt ended."""
+
+COUNTS = (
+    Condition(Field("status", "text"), "=", "finished"),
+    Condition(Field("forgotten", "text"), "=", ""),
+)
+PAST = 1_000
+"""Runs that estimates look at, at most: memory does not grow with the store."""
 
 KINDS = (*DONE, "running", "interrupted", "cancelled", "to be retried", "new")
 
@@ -59,7 +68,7 @@ def preview(request: Request, store_place: str, root: Path, opened: Opened) -> s
             *lines,
             f"{counted(len(planned), 'run', 'runs')}, {len(left)} to do.",
             f"  {', '.join(f'{kinds[kind]} {kind}' for kind in KINDS if kinds[kind])}",
-            *_summed_up(left, takes),
+            *_summed_up(left, takes, opened.resources.gpus_per_run),
             *["  `harness retry RUN` runs what failed again"] * bool(kinds["failed"]),
             *marks,
         ]
@@ -97,8 +106,12 @@ def _failed(folder: RunFolder) -> str:
 
 
 def _history(planned: Sequence[PlannedRun], store: Reader) -> History:
-    groups = {run.spec.group for run in planned}
-    return History(store.runs(groups=groups, status="finished"))
+    """Read what the newest finished runs of these groups and backbones took."""
+    wanted = {
+        (run.spec.group, run.spec.backbone.name, run.spec.backbone.revision) for run in planned
+    }
+    kinds = [kind for kind in store.kinds() if (kind.group, *kind.backbone_identity) in wanted]
+    return History(store.select(Query(COUNTS, (Part(kinds),)), PAST)[0])
 
 
 def _line(run: PlannedRun, cards: Sequence[Card], how: str, takes: Estimate | None) -> str:
@@ -130,21 +143,25 @@ def _between(least: float, most: float) -> str:
     return " to ".join(dict.fromkeys((duration(least), duration(most))))
 
 
-def _summed_up(left: Sequence[PlannedRun], takes: Mapping[str, Estimate | None]) -> list[str]:
+def _summed_up(
+    left: Sequence[PlannedRun], takes: Mapping[str, Estimate | None], gpus_per_run: int
+) -> list[str]:
     """Say what all runs to do will take together, and how that is known."""
     if not left:
         return []
     known = [one for one in takes.values() if one]
     if not known:
         return ["  no finished run on these backbones and groups says how long they take"]
-    place = "a GPU" if any(run.gpu for run in left) else "a slot"
+    on_gpu = any(run.gpu for run in left)
+    place, each = ("a GPU", gpus_per_run) if on_gpu else ("a slot", 1)
     like = sum(one.memory is not None for one in known)
     ways = {
         f"{like} as runs like them took": like,
         f"{len(known) - like} scaled by rows from other methods or limits": len(known) - like,
         f"{len(left) - len(known)} without history, not counted": len(left) - len(known),
     }
-    seconds = _between(sum(one.least for one in known), sum(one.most for one in known))
+    least, most = sum(one.least for one in known), sum(one.most for one in known)
+    seconds = _between(each * least, each * most)
     devices = sorted(frozenset[str]().union(*(one.devices for one in known)))
     told = ", ".join(way for way, count in ways.items() if count)
     return [f"  {seconds} of {place} ({told}; measured on {', '.join(devices)})"]
