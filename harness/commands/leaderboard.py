@@ -19,7 +19,6 @@ from results.errors import ResultsError
 from results.leaderboard.build import build as write
 from results.leaderboard.public import Public
 from results.leaderboard.source import Source
-from results.runfolder.files import naming
 from results.runfolder.folder import RunFolder
 from tasks.metrics import parts
 
@@ -60,8 +59,7 @@ def read(folder: RunFolder, benchmark: str) -> list[Item]:
         ResultsError: The folder keeps none, or a file of it is damaged.
     """
     try:
-        with naming(folder.path):
-            return items.read(folder, benchmark)
+        return items.read(folder, benchmark)
     except UserError as error:
         raise ResultsError(str(error)) from error
 

@@ -124,8 +124,13 @@ def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:
 
 
 def edits(folder: RunFolder, *, adapter: bool = False) -> list[str]:
-    """Mark a finished run of which something is no longer what it wrote; `edited` says what."""
-    names, head = edited.edited(folder.path, adapter=adapter), folder.head()
+    """Mark a finished run of which something is no longer what it wrote; `edited` says what.
+
+    Raises:
+        RunFolderError: Its result is damaged.
+    """
+    with files.naming(folder.path):
+        names, head = edited.edited(folder.path, adapter=adapter), folder.head()
     named = f"{head.method} on {head.backbone}, seed {head.seed}"
     return [f"{named}: {EDITED}{', '.join(names)}"] if names else []
 

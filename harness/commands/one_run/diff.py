@@ -1,7 +1,6 @@
 """`harness diff`: two runs, in what they differ and what that did."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from harness.commands.one_run import items, named
@@ -25,8 +24,9 @@ def diff(store_place: str, first: str, second: str) -> Report:
     """
     runs = named.record(store_place, first), named.record(store_place, second)
     judged = _verdicts(store_place, first, runs[0]), _verdicts(store_place, second, runs[1])
-    found = difference(runs, judged, _items(runs))
-    return Report(report.markdown(found), found)
+    flipped, notes = _items(runs)
+    found = difference(runs, judged, flipped)
+    return Report(report.markdown(found), found, notes=notes)
 
 
 def _verdicts(store_place: str, name: str, run: Run) -> Mapping[str, Verdicts]:
@@ -36,9 +36,10 @@ def _verdicts(store_place: str, name: str, run: Run) -> Mapping[str, Verdicts]:
     return Reader(store_place).verdicts([run]).get(run.run_id, {})
 
 
-def _items(runs: tuple[Run, Run]) -> tuple[Pair, ...]:
-    """Read the items that flipped; none where a folder is gone, or what it kept."""
+def _items(runs: tuple[Run, Run]) -> tuple[tuple[Pair, ...], list[str]]:
+    """Read the items that flipped, or say why there are none to read."""
     first, second = (RunFolder(Path(run.folder)) for run in runs)
-    with suppress(UserError, RunFolderError, OSError):
-        return tuple(disagreeing(items.paired(first, second)))
-    return ()
+    try:
+        return tuple(disagreeing(items.paired(first, second))), []
+    except (UserError, RunFolderError) as error:
+        return (), [f"the answers are not compared: {error}"]

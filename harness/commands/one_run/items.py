@@ -7,6 +7,7 @@ from typing import Any
 from harness.commands.one_run import named
 from harness.errors import UserError, unknown
 from results.analysis.items import Item, Kind, Pair, disagreeing, of_kinds, pairs
+from results.runfolder.files import naming
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import Generation, OptionLikelihoods, ReferenceLikelihood, Verdict
 
@@ -55,19 +56,21 @@ def read(folder: RunFolder, benchmark: str | None = None) -> list[Item]:
 
     Raises:
         UserError: The run has no such benchmark, or kept no answers.
+        RunFolderError: What it kept is damaged.
     """
-    spec = folder.spec()
-    names = list(spec["tests"])
-    if benchmark is not None and benchmark not in names:
-        raise UserError(unknown(f"benchmark of run {folder.path.name}", benchmark, names))
-    wanted = [
-        name for name in ([benchmark] if benchmark else names) if folder.has_generations(name)
-    ]
-    if not wanted:
-        raise UserError(
-            f"{folder.path}: no answers to {benchmark or 'any benchmark'}; it {_state(folder)}."
-        )
-    return [item for name in wanted for item in _of_benchmark(folder, name, spec["protocol"])]
+    with naming(folder.path):
+        spec = folder.spec()
+        names = list(spec["tests"])
+        if benchmark is not None and benchmark not in names:
+            raise UserError(unknown(f"benchmark of run {folder.path.name}", benchmark, names))
+        wanted = [
+            name for name in ([benchmark] if benchmark else names) if folder.has_generations(name)
+        ]
+        if not wanted:
+            raise UserError(
+                f"{folder.path}: no answers to {benchmark or 'any benchmark'}; it {_state(folder)}."
+            )
+        return [item for name in wanted for item in _of_benchmark(folder, name, spec["protocol"])]
 
 
 def _state(folder: RunFolder) -> str:
@@ -134,15 +137,21 @@ def paired(folder: RunFolder, other: RunFolder, benchmark: str | None = None) ->
         UserError: They share no judged rows, or were tested on different data.
     """
     first, second = read(folder, benchmark), read(other, benchmark)
-    tests, others = folder.spec()["tests"], other.spec()["tests"]
+    tests, others = _hashes(folder), _hashes(other)
     for name in dict.fromkeys(item.benchmark for item in first):
-        if name in others and tests[name]["sha256"] != others[name]["sha256"]:
+        if name in others and tests[name] != others[name]:
             raise UserError(f"{name}: the two runs were tested on different data.")
     both = pairs(first, second)
     if not both:
         raise UserError("The two runs share no rows.")
     _require_verdicts(pair.first for pair in both)
     return both
+
+
+def _hashes(folder: RunFolder) -> dict[str, str]:
+    """Give the hash of the data of each benchmark of a run."""
+    with naming(folder.path):
+        return {name: data["sha256"] for name, data in folder.spec()["tests"].items()}
 
 
 def _require_verdicts(found: Iterable[Item]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from harness.commands.one_run.items import items, read
+from harness.commands.one_run.diff import diff
+from harness.commands.one_run.items import items, paired, read
 from harness.errors import UserError
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.spec.planned import PlannedRun
 from harness.spec.spec import Data
 from results.record import Score
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.values import Divergence, Generation, Verdict
 
 Command = Callable[..., Any]
@@ -189,6 +190,29 @@ def test_diff_shows_the_items_that_flipped_with_both_answers(
     assert "gsm8k 0" not in done.stdout
     for answer in ("So 8.", "So 1.", "So 9."):
         assert answer in done.stdout
+
+
+def test_diff_says_why_it_compares_no_answers(
+    two: tuple[RunFolder, RunFolder], tmp_path: Path
+) -> None:
+    names = [as_id(folder) for folder in two]
+    (two[1].path / "generations" / "gsm8k.jsonl.gz").write_bytes(b"cut")
+    (note,) = diff(str(tmp_path / "harness.db"), *names).notes
+    assert note.startswith("the answers are not compared: ")
+    assert "gsm8k.jsonl.gz is damaged" in note
+    shutil.rmtree(two[0].path)
+    (note,) = diff(str(tmp_path / "harness.db"), *names).notes
+    assert "spec.json is missing" in note
+
+
+@pytest.mark.parametrize("spec", ["{}", '{"tests": {"gsm8k": 1}, "protocol": {}}'])
+def test_a_spec_that_lacks_what_items_need_is_damage(make: Make, spec: str) -> None:
+    folder, other = make("run", GOLD), make("other", GOLD)
+    (folder.path / "spec.json").write_text(spec)
+    with pytest.raises(RunFolderError, match="is damaged"):
+        read(folder)
+    with pytest.raises(RunFolderError, match="is damaged"):
+        paired(other, folder)
 
 
 def test_diff_counts_the_items_that_flipped_where_the_folders_are_gone(

@@ -11,8 +11,10 @@ from harness.spec.planned import PlannedRun
 from results.runfolder import attempts
 from results.runfolder.aside import set_aside
 from results.runfolder.claims import Claim, claimed
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
+from results.runfolder.record_of import record_of
 from results.runfolder.values import Event, Result, TrainRecord
+from results.store import Store
 
 
 @pytest.fixture
@@ -84,3 +86,15 @@ def test_losses_that_the_events_lack_are_told_of(
     folder.events.write_text(first + last)
     said = " ".join(show("none.db", str(folder.path)).text.split())
     assert "losses of 2 of 3 steps: events.jsonl is not whole" in said
+
+
+def test_a_stored_run_whose_result_was_emptied_is_damage(
+    folder: RunFolder, result: Result, tmp_path: Path
+) -> None:
+    attempt(folder, 6.0, 3, finish(folder, result))
+    run = record_of(folder)
+    assert run
+    Store(tmp_path / "harness.db").add(run)
+    (folder.path / "result.json").write_text("{}")
+    with pytest.raises(RunFolderError, match="damaged: no 'scores'"):
+        show(str(tmp_path / "harness.db"), run.run_id)
