@@ -120,11 +120,12 @@ def tag(
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Tag a run, in the store and in its folder; `harness history --tag NAME` finds it."""
+    from harness.commands.one_run.named import run_id
     from harness.commands.one_run.remarks import tag as add
     from harness.commands.one_run.remarks import untag
 
     change = untag if remove else add
-    options.show(change(store, run, names), as_json=False)
+    options.show(change(store, run_id(run), names), as_json=False)
 
 
 def note(
@@ -133,6 +134,7 @@ def note(
     store: options.StorePlace = "harness.db",
 ) -> None:
     """Write a note on a run, in the store and in its folder; history and `show` tell it."""
+    from harness.commands.one_run.named import run_id
     from harness.commands.one_run.remarks import note as command
 
-    options.show(command(store, run, text), as_json=False)
+    options.show(command(store, run_id(run), text), as_json=False)

@@ -42,6 +42,16 @@ def record(store_place: str, run: str) -> Run:
     return found
 
 
+def run_id(run: str) -> str:
+    """Read the id of a run from its folder; the first digits of one stay what they are.
+
+    Raises:
+        UserError: There is no such folder.
+    """
+    found = _folder(run)
+    return run if found is None else found.head().run_id
+
+
 def folder(store_place: str, run: str) -> RunFolder:
     """Find a run folder by its path, or by the id of its run.
 

@@ -56,3 +56,14 @@ def test_two_runs_are_compared_by_their_ids(store: Path, harness: Callable[..., 
     done = harness(store.parent, "diff", first, second)
     assert done.returncode == 0, done.stderr
     assert "## Spec" in done.stdout
+
+
+def test_a_run_is_tagged_and_noted_by_its_folder_too(
+    store: Path, harness: Callable[..., Any]
+) -> None:
+    run = Reader(store).runs()[0].run_id
+    for words in (("tag", f"runs/{run}", "main"), ("note", f"runs/{run}", "looks right")):
+        done = harness(store.parent, *words)
+        assert done.returncode == 0, done.stderr
+    found = Reader(store).run(run)
+    assert (found.tags, found.notes[0].text) == (("main",), "looks right")
