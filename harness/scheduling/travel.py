@@ -11,7 +11,7 @@ LEFT = "lock"
 """Stays where it is: it says who works on that machine."""
 
 GROWING = (".jsonl", ".txt")
-"""Files of these names are appended to, and never replaced by others."""
+"""Files of these names may be appended to."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,21 @@ class Changes:
     gone: tuple[str, ...] = ()
 
     def apply(self, folder: Path) -> None:
-        """Do the same to a copy; each file is whole at every moment, or not there."""
+        """Do the same to a copy; each file is whole at every moment, or not there.
+
+        A file that grew and was removed from the copy stays removed.
+        """
         for name, content in self.written.items():
             files.write_bytes(folder / name, content)
         for name, (start, content) in self.grown.items():
-            with (folder / name).open("r+b") as file:
+            with suppress(FileNotFoundError), (folder / name).open("r+b") as file:
                 file.seek(start)
                 file.write(content)
         for name in self.gone:
             (folder / name).unlink(missing_ok=True)
+            for place in Path(name).parents[:-1]:  # the last one is the folder itself
+                with suppress(OSError):  # it is not empty, or not there
+                    (folder / place).rmdir()
 
 
 class Watch:
@@ -57,7 +63,7 @@ class Watch:
                 continue
             try:
                 with (self.folder / name).open("rb") as file:
-                    if known and name.endswith(GROWING) and known.st_size < now.st_size:
+                    if known and name.endswith(GROWING) and _grew(known, now):
                         file.seek(known.st_size)
                         found.grown[name] = known.st_size, file.read(now.st_size - known.st_size)
                     else:
@@ -81,6 +87,11 @@ class Watch:
 
 def _unfinished(part: str) -> bool:
     return part.startswith(".") or part.endswith(".partial")
+
+
+def _grew(known: os.stat_result, now: os.stat_result) -> bool:
+    """Whether a file was appended to, and not replaced by a longer one."""
+    return known.st_ino == now.st_ino and known.st_size < now.st_size
 
 
 def _version(file: os.stat_result) -> tuple[int, int, int]:

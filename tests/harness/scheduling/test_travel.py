@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.scheduling.travel import Watch
+from results.runfolder import files
 
 NAMES = ("events.jsonl", "result.json", "checkpoints/3/values.json")
 STEPS = st.tuples(st.sampled_from(NAMES), st.booleans(), st.binary(max_size=4))
@@ -28,6 +29,14 @@ def act(folder: Path, name: str, written: bool, content: bytes) -> None:
         path.unlink(missing_ok=True)
 
 
+def copied(place: Path) -> tuple[Path, Path, Watch]:
+    """Make a folder and its copy, both empty, and look at the first."""
+    there, here = place / "there", place / "here"
+    there.mkdir()
+    here.mkdir()
+    return there, here, Watch(there)
+
+
 def content(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -40,16 +49,47 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_after_each_look_the_copy_holds_what_the_folder_holds(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, bool, bytes]]]
 ) -> None:
-    place = tmp_path_factory.mktemp("travel")
-    there, here = place / "there", place / "here"
-    there.mkdir()
-    here.mkdir()
-    watch = Watch(there)
+    there, here, watch = copied(tmp_path_factory.mktemp("travel"))
     for steps in rounds:
         for step in steps:
             act(there, *step)
         watch.changes().apply(here)
         assert content(here) == content(there)
+
+
+def test_a_file_that_a_longer_one_replaces_is_copied_whole(tmp_path: Path) -> None:
+    there, here, watch = copied(tmp_path)
+    for text in ("old\n", "longer\n", "the longest\n"):
+        files.write(there / "verdicts.jsonl", text)
+        watch.changes().apply(here)
+        assert (here / "verdicts.jsonl").read_text() == text
+
+
+def test_folders_go_with_the_last_of_their_files(tmp_path: Path) -> None:
+    there, here, watch = copied(tmp_path)
+    files.write(there / "log.txt", "begun")
+    for step in (1, 2):
+        files.write(there / "checkpoints" / f"{step}" / "values.json", "{}")
+    watch.changes().apply(here)
+    shutil.rmtree(there / "checkpoints" / "1")
+    watch.changes().apply(here)
+    assert [path.name for path in (here / "checkpoints").iterdir()] == ["2"]
+    shutil.rmtree(there / "checkpoints")
+    watch.changes().apply(here)
+    assert [path.name for path in here.iterdir()] == ["log.txt"]
+
+
+def test_what_was_removed_from_the_copy_stays_removed_and_the_rest_is_copied(
+    tmp_path: Path,
+) -> None:
+    there, here, watch = copied(tmp_path)
+    act(there, "events.jsonl", True, b"first")
+    watch.changes().apply(here)
+    (here / "events.jsonl").unlink()
+    act(there, "events.jsonl", True, b"second")
+    act(there, "result.json", True, b"{}")
+    watch.changes().apply(here)
+    assert content(here) == {"result.json": b"{}"}
 
 
 def test_the_lock_and_what_is_being_written_stay_where_they_are(tmp_path: Path) -> None:
