@@ -1,17 +1,23 @@
 """Run folders between machines that share no disk: what changed in one goes into its copy."""
 
 import os
-from contextlib import suppress
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from results.runfolder import files
+from results.runfolder import files, locks
 
 LEFT = "lock"
 """Stays where it is: it says who works on that machine."""
 
 GROWING = (".jsonl", ".txt")
 """Files of these names may be appended to."""
+
+PLACE = "harness-run-"
+"""Begins the names of the folders that hold copies on another machine."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,22 @@ class Watch:
                 with suppress(FileNotFoundError):  # removed since it was listed
                     found[str(name)] = path.stat()
         return found
+
+
+@contextmanager
+def temporary_place() -> Iterator[Path]:
+    """Make a temporary folder for a copy, and remove those whose processes were killed."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{PLACE}*/{LEFT}"):
+        with suppress(locks.AlreadyRunningError, OSError):
+            _remove(lock.parent)
+    with tempfile.TemporaryDirectory(prefix=PLACE) as made, locks.lock(Path(made)):
+        yield Path(made)
+
+
+def _remove(left: Path) -> None:
+    if left.lstat().st_uid == os.getuid():  # others might have put a link there
+        with locks.lock(left):
+            shutil.rmtree(left)
 
 
 def _unfinished(part: str) -> bool:

@@ -1,18 +1,21 @@
 """Runs on a Ray cluster, whose nodes need not share a disk: run folders travel through Ray.
 
-GPUs, packing and the loss of nodes are Ray's business. A slot is an actor that holds a worker
-process; what its run writes is copied every few seconds into the run folder here, so that another
-attempt goes on from the last checkpoint where a node is lost.
+Ray finds places and GPUs, and notices when a node is lost. A slot is an actor that holds a worker
+process; what its run writes is copied every few seconds into the run folder here. Ray restarts no
+actor: a run that is lost has failed, and another attempt goes on from its last checkpoint, as
+`--retries` allows.
+
+Ray pickles what it sends: whoever reaches the cluster can run code on its nodes and here.
 """
 
-import tempfile
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import OutOfMemoryError, RayError
 
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job
@@ -20,10 +23,11 @@ from harness.scheduling.executors.local import WORKER, LocalExecutor
 from harness.scheduling.process import Ended, Worker, WorkerProcess
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
-from harness.scheduling.travel import Changes, Watch
+from harness.scheduling.travel import Changes, Watch, temporary_place
 from harness.spec.outcome import ELSEWHERE, FAILED
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import AlreadyRunningError, RunFolder
+from results.runfolder.values import FailureKind
 
 SECONDS = 2.0
 """Between two looks at what a run has written."""
@@ -38,6 +42,7 @@ class Host:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.worker = WorkerProcess(command, environment)
         self.watch: Watch | None = None
+        self._looking = threading.Lock()  # nobody looks at a folder that is being removed
 
     def ready(self) -> None:
         """Start the worker; to be called means that the node has a place for it."""
@@ -45,20 +50,22 @@ class Host:
 
     def run(self, name: str, files: Changes) -> tuple[Ended | None, Changes]:
         """Run a folder; return what `WorkerProcess.run` does, and the changes not yet told."""
-        with tempfile.TemporaryDirectory(prefix="harness-run-") as place:
-            folder = RunFolder(Path(place, name))
+        with temporary_place() as here:
+            folder = RunFolder(here / name)
             files.apply(folder.path)
             watch = Watch(folder.path)
             watch.changes()
             self.watch = watch
             self.worker.start()
             ended = self.worker.run(folder)
-            self.watch = None
-            return ended, watch.changes()
+            with self._looking:
+                self.watch = None
+                return ended, watch.changes()
 
     def changes(self) -> Changes:
         """Tell what the run has written since the last call."""
-        return self.watch.changes() if self.watch else Changes()
+        with self._looking:
+            return self.watch.changes() if self.watch else Changes()
 
     def interrupt(self) -> None:
         """Ask worker and run to stop."""
@@ -77,15 +84,16 @@ class RayWorker:
     def __init__(self, command: Sequence[str], slot: Slot, needs: Mapping[str, float]) -> None:
         self._command, self._slot, self._needs = command, slot, needs
         self._host: Any = None
-        self._killed = False
+        self._killed = self._asked = False
 
     def start(self) -> None:
         """Wait until the cluster has a place for it, unless it has one."""
         if self._host is None:
-            self._killed = False
+            self._killed = self._asked = False
             actor = ray.remote(Host).options(max_concurrency=CALLS, **self._needs)
             self._host = actor.remote(self._command, self._slot.environment)
-            ray.get(self._host.ready.remote())
+            with suppress(RayError):  # `run` meets it again, and fails the run with it
+                ray.get(self._host.ready.remote())
 
     def run(self, folder: RunFolder) -> Ended | None:
         """Let the worker run a folder; return how the run ended, None if it was ended from here."""
@@ -93,7 +101,7 @@ class RayWorker:
             try:
                 with folder.locked():
                     return self._run(folder)
-            except RayActorError as error:
+            except RayError as error:
                 return self._lost(folder, error)
         except AlreadyRunningError:
             return Ended(ELSEWHERE)
@@ -103,33 +111,35 @@ class RayWorker:
         over = host.run.remote(folder.path.name, Watch(folder.path).changes())
         while not ray.wait([over], timeout=SECONDS)[0]:
             ray.get(host.changes.remote()).apply(folder.path)
-            if wishes.is_cancelled(folder):
-                self.interrupt()
+            if self._asked or wishes.is_cancelled(folder):
+                # Again each time: while the folder is copied, there is no run yet that could hear.
+                ray.get(host.interrupt.remote())
         ended: Ended | None
         ended, changes = ray.get(over)
         changes.apply(folder.path)
         return ended and replace(ended, away=True)
 
-    def _lost(self, folder: RunFolder, error: RayActorError) -> Ended | None:
-        """Say of a run whose actor is gone how it ended: from here, or with its node."""
-        self._host = None
-        if self._killed:
+    def _lost(self, folder: RunFolder, error: RayError) -> Ended | None:
+        """Say of a run that Ray lost how it ended: from here, or on the cluster."""
+        killed = self._killed
+        self.end()  # an actor that is only out of reach would go on with the run
+        if killed:
             attempts.interrupt(folder)
             return None
-        why = f"The node that ran it was lost: {_told(error)}"
-        attempts.close(folder, why, "vanished", gone=True)
+        attempts.close(folder, *_why(error), gone=True)
         return Ended(FAILED)
 
     def interrupt(self) -> None:
         """Ask the worker to end after the run at work in it, which stops too; from any thread."""
-        if self._host is not None:
-            self._host.interrupt.remote()
+        if (host := self._host) is not None:
+            self._asked = True
+            host.interrupt.remote()
 
     def kill(self) -> None:
         """End the worker and the run at work in it, from any thread."""
-        if self._host is not None:
+        if (host := self._host) is not None:
             self._killed = True
-            ray.kill(self._host)
+            ray.kill(host)
 
     def end(self) -> None:
         """End the worker, if there is one."""
@@ -137,8 +147,10 @@ class RayWorker:
         self._host = None
 
 
-def _told(error: RayActorError) -> str:
-    return str(error).strip().splitlines()[-1]
+def _why(error: RayError) -> tuple[str, FailureKind]:
+    if isinstance(error, OutOfMemoryError):
+        return "Ray ended the worker: the node has too little memory", "memory"
+    return f"Ray lost the run: {str(error).strip().splitlines()[-1]}", "vanished"
 
 
 class RayExecutor(LocalExecutor):
@@ -210,7 +222,7 @@ def connect(address: str | None) -> None:
     """Reach a cluster, unless this process has.
 
     Raises:
-        UserError: There is none.
+        UserError: There is none, or it is of another version.
     """
     if ray.is_initialized():
         return
@@ -222,6 +234,8 @@ def connect(address: str | None) -> None:
             f"({str(error).splitlines()[0]}). `ray start --head` starts one; --address or "
             "RAY_ADDRESS says where one is."
         ) from error
+    except RuntimeError as error:  # Ray tells the versions
+        raise UserError(f"--executor ray: the cluster cannot be used. {error}") from error
 
 
 def _room(node: Mapping[str, float], needs: Mapping[str, float]) -> int:

@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.scheduling.travel import Watch
+from harness.scheduling.travel import Watch, temporary_place
 from results.runfolder import files
 
 NAMES = ("events.jsonl", "result.json", "checkpoints/3/values.json")
@@ -113,3 +116,26 @@ def test_a_file_that_is_removed_while_it_is_looked_at_is_left_out(
 
     monkeypatch.setattr(Path, "stat", removed)
     assert {*Watch(tmp_path).changes().written} == {"log"}
+
+
+KILLED = """
+import os, signal
+from harness.scheduling.travel import temporary_place
+with temporary_place() as made:
+    (made / "run").mkdir()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_place_that_a_killed_process_left_goes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_place() as kept:
+        subprocess.run(
+            [sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False
+        )
+        assert len([*tmp_path.iterdir()]) == 2
+        with temporary_place() as made:
+            assert {*tmp_path.iterdir()} == {kept, made}
+    assert not [*tmp_path.iterdir()]
