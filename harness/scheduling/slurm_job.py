@@ -4,12 +4,16 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.spec.outcome import INTERRUPTED
 from results.runfolder.folder import RunFolder
+
+ANSWERED = 30.0
+"""Seconds in which Slurm answers, or is away."""
 
 
 @dataclass
@@ -31,9 +35,9 @@ class Task:
         """Run the folders, up to one that was asked to stop."""
         for path in self.folders:
             folder = RunFolder(Path(path))
+            _note(folder, None)  # not what an earlier start of a job left that is queued again
             status = self._run(folder)
-            if job := folder.cluster_job():
-                folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
+            _note(folder, status)
             if status == INTERRUPTED:
                 break
 
@@ -67,6 +71,11 @@ class Task:
         return os.waitstatus_to_exitcode(status)
 
 
+def _note(folder: RunFolder, status: int | None) -> None:
+    if job := folder.cluster_job():
+        folder.write_cluster_job(job.model_copy(update={"exit_status": status}))
+
+
 def _deaf() -> None:
     """Ignore, from now on, the signals before the end of a job: Slurm sends them to all processes.
 
@@ -77,7 +86,7 @@ def _deaf() -> None:
 
 
 class NoAnswerError(Exception):
-    """Slurm did not answer; it may the next time."""
+    """Slurm did not answer, or not with what was asked for; it may the next time."""
 
 
 def states() -> dict[str, str]:
@@ -86,12 +95,7 @@ def states() -> dict[str, str]:
     Raises:
         NoAnswerError: It does not answer.
     """
-    asked = subprocess.run(
-        ["squeue", "--me", "--array", "--noheader", "--format=%i %T"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    asked = _ask("squeue", "--me", "--array", "--noheader", "--format=%i %T")
     if asked.returncode:
         raise NoAnswerError(asked.stderr.strip())
     return dict(line.split() for line in asked.stdout.splitlines())
@@ -99,13 +103,25 @@ def states() -> dict[str, str]:
 
 def end(name: str) -> None:
     """Let Slurm end a job: it asks the run to stop, and kills it some seconds later."""
-    subprocess.run(["scancel", name], capture_output=True, check=False)
+    with suppress(NoAnswerError):
+        _ask("scancel", name)
 
 
-def reason(name: str) -> str:
-    """Ask Slurm, which forgets in some minutes, how a job ended."""
-    asked = subprocess.run(
-        ["scontrol", "--oneliner", "show", "job", name], capture_output=True, text=True, check=False
-    )
+def last_state(name: str) -> str:
+    """Ask Slurm, which forgets in some minutes, how a job ended.
+
+    Raises:
+        NoAnswerError: It does not answer.
+    """
+    asked = _ask("scontrol", "--oneliner", "show", "job", name)
     facts = dict(fact.partition("=")[::2] for fact in asked.stdout.split())
     return facts.get("JobState", "it no longer knows why")
+
+
+def _ask(*command: str) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=ANSWERED
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NoAnswerError(str(error)) from error

@@ -126,7 +126,8 @@ class RayWorker:
         if killed:
             attempts.interrupt(folder)
             return None
-        attempts.close(folder, *_why(error), gone=True)
+        if not folder.ended:  # what it wrote last may have come before Ray lost it
+            attempts.close(folder, *_why(error), gone=True)
         return Ended(FAILED)
 
     def interrupt(self) -> None:

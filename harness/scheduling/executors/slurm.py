@@ -1,16 +1,21 @@
 """Runs as the tasks of Slurm job arrays, submitted through submitit, on a shared disk.
 
 Slurm owns the runs: the command that submitted them may end, and the same command follows them
-again, since each run folder names its job. A job that comes to its time limit, or is preempted,
-asks its run to stop, and Slurm queues it again; the run goes on from its checkpoint.
+again, since each run folder names its job. A job that comes to its time limit asks its run to stop
+and queues itself again. One that is preempted is queued again by Slurm, or is submitted again from
+here. Either way the run goes on from its checkpoint. `scancel` cancels a run.
+
+submitit pickles what a job is to do: whoever can write into its folder runs code as the user.
 """
 
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from itertools import islice
+from typing import Any, NoReturn
 
 import submitit
 
@@ -19,18 +24,24 @@ from harness.scheduling.executors.contract import Job, Outcome, failed, outcome_
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
-from harness.scheduling.slurm_job import NoAnswerError, Task, end, reason, states
+from harness.scheduling.slurm_job import NoAnswerError, Task, end, last_state, states
 from harness.scheduling.threaded import ThreadedExecutor
-from harness.spec.outcome import FAILED
-from results.runfolder import attempts
+from harness.spec.outcome import FAILED, INTERRUPTED
+from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import ClusterJob
+from results.runfolder.values import ClusterJob, FailureKind
 
 SECONDS = 2.0
 """Between two questions to Slurm."""
 
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "CONFIGURING"}
 """What Slurm calls a job that has not started, or is to start again."""
+
+PAUSE = 60.0
+"""Seconds until Slurm, which refused jobs, is asked again."""
+
+PATIENCE = 10
+"""So often may it refuse them, after it took others and none of those is left."""
 
 HOURS = 4
 """Of a job, if the user does not say. A short one starts sooner, and what it cuts goes on."""
@@ -68,6 +79,7 @@ class SlurmExecutor(ThreadedExecutor):
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._asking = threading.Lock()  # from a question to Slurm until its answer is acted on
         self._queued: dict[Job, str] = {}  # what Slurm calls each
+        self._patience, self._again = 0, 0.0  # the time from which jobs may be submitted
 
     def _serve_more(self) -> None:
         if self._thread.ident is None:  # not started yet
@@ -115,9 +127,9 @@ class SlurmExecutor(ThreadedExecutor):
         """Submit what waits and ask Slurm how far it is, until the executor is closed."""
         try:
             while self._goes_on():
-                with suppress(NoAnswerError):
-                    self._hand_over()
-                    self._look()
+                for step in (self._hand_over, self._look):
+                    with suppress(NoAnswerError):
+                        step()
         except Exception as fault:  # of ours: `outcomes` raises it
             self._break(fault)
 
@@ -143,20 +155,28 @@ class SlurmExecutor(ThreadedExecutor):
                 if known and known.name in queue:
                     self._waiting.remove(job)
                     self._queued[job] = known.name
-            jobs = [self._waiting.popleft() for _ in range(self._room())]
+            jobs = [*islice(self._waiting, self._room())]
             for job, name in zip(jobs, self._submit(jobs), strict=True):
+                self._waiting.remove(job)
                 self._queued[job] = name
                 for folder in job.folders:
                     folder.write_cluster_job(ClusterJob(name=name))
 
     def _room(self) -> int:
         """Count the jobs to submit now: all at first; later ones as others leave their slots."""
+        if time.monotonic() < self._again:
+            return 0
         if not self._most or not self._queued:
             return len(self._waiting)
         return min(len(self._waiting), max(0, self._most - len(self._queued)))
 
     def _submit(self, jobs: Sequence[Job]) -> list[str]:
-        """Submit jobs as one array; return what Slurm calls them."""
+        """Submit jobs as one array; return what Slurm calls them.
+
+        Raises:
+            NoAnswerError: Slurm refuses them now, and may take them later as it took others.
+            UserError: It refuses them.
+        """
         if not jobs:
             return []
         notes = jobs[0].folders[0].path.parent / NOTES
@@ -176,32 +196,63 @@ class SlurmExecutor(ThreadedExecutor):
             with slurm.batch():
                 submitted = [slurm.submit(task) for task in tasks]
         except submitit.core.utils.FailedJobError as error:
-            raise UserError(f"Slurm refused the jobs: {str(error).strip()}") from error
+            self._bear(f"Slurm refused the jobs: {str(error).strip()}")
+        self._patience = PATIENCE
         return [job.job_id for job in submitted]
+
+    def _bear(self, refusal: str) -> NoReturn:
+        """Wait after a refusal, such as one by a limit, while that may be of use."""
+        if not self._queued:
+            self._patience -= 1
+        if self._patience < 0:
+            raise UserError(refusal)
+        self._again = time.monotonic() + PAUSE
+        raise NoAnswerError(refusal)
 
     def _look(self) -> None:
         """Learn which jobs have started, and which have left the queue."""
         with self._asked() as queue:
             for job, name in [*self._queued.items()]:
                 if name not in queue:
-                    del self._queued[job]
-                    self._conclude(
-                        job, [self._outcome(job, folder, name) for folder in job.folders]
-                    )
+                    self._left_queue(job, name, last_state(name))
                 elif queue[name] not in WAITING:
                     self._states[job] = "running"
 
-    def _outcome(self, job: Job, folder: RunFolder, name: str) -> Outcome:
-        """Conclude from what the job left how a run ended."""
+    def _left_queue(self, job: Job, name: str, state: str) -> None:
+        """Conclude from what a job left, and what Slurm says of it, how its runs ended."""
+        del self._queued[job]
+        if state == "CANCELLED" and job not in self._cancelled:  # by `scancel`
+            self._cancelled.add(job)
+            for folder in job.folders:
+                if not folder.ended:
+                    wishes.cancel(folder)
+        if job not in self._cancelled and any(map(_is_cut, job.folders)):
+            self._waiting.appendleft(job)
+        else:
+            self._conclude(job, [self._outcome(job, one, name, state) for one in job.folders])
+
+    def _outcome(self, job: Job, folder: RunFolder, name: str, state: str) -> Outcome:
         if job in self._cancelled and not folder.ended:
             attempts.interrupt(folder)
             return Outcome(folder, "cancelled")
-        known = folder.cluster_job()
-        if known and known.exit_status is not None:
-            return outcome_of(folder, known.exit_status, gone=True)
+        starved, status = state == "OUT_OF_MEMORY", _exit_status(folder)
+        if status is not None:
+            return outcome_of(folder, status, starved=starved and status < 0, gone=True)
         if folder.ended:
             return outcome_of(folder, FAILED)
-        return failed(folder, f"Slurm ended job {name}: {reason(name)}", "vanished", gone=True)
+        kind: FailureKind = "memory" if starved else "vanished"
+        return failed(folder, f"Slurm ended job {name}: {state}", kind, gone=True)
+
+
+def _exit_status(folder: RunFolder) -> int | None:
+    job = folder.cluster_job()
+    return job.exit_status if job else None
+
+
+def _is_cut(folder: RunFolder) -> bool:
+    """Whether a run was asked to stop, and neither from here nor by its user."""
+    stopped = _exit_status(folder) == INTERRUPTED and not folder.ended
+    return stopped and not wishes.is_cancelled(folder)
 
 
 def executor(
