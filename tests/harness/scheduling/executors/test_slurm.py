@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmarks.chaos import command
@@ -17,6 +18,7 @@ from harness.scheduling.executors.conformance.checks import CHECKS, Check
 from harness.scheduling.executors.conformance.stand_in import BESIDE, COMMAND
 from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.slots import Slot
+from results.runfolder import wishes
 from results.runfolder.attempts import attempts
 from results.runfolder.folder import RunFolder
 from tests.harness.scheduling.executors import slurm_cluster
@@ -117,20 +119,56 @@ def test_a_run_that_the_time_limit_cuts_stops_by_itself_and_goes_on_in_a_new_job
     assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
 
 
-def test_a_job_that_is_ended_from_outside_leaves_its_reason(
+def test_a_job_whose_processes_are_killed_leaves_its_reason(
     folder: Callable[[str], RunFolder],
 ) -> None:
     run = folder("reach('begun'); wait('never')")
     with make([SLOT], COMMAND) as executor:
         executor.submit(Job((run,)))
         until((run.path.parent / "begun").exists)
-        job = run.cluster_job()
-        assert job
-        subprocess.run(["scancel", "--signal=KILL", "--full", job.name], check=True)
+        worker = psutil.Process(attempts(run)[0].pid)
+        for process in (worker.parent(), worker):
+            assert process
+            process.kill()
         assert [outcome.status for outcome in executor.outcomes()] == ["failed"]
     failure = run.failure()
     assert failure
     assert failure.kind == "vanished"
+
+
+@pytest.mark.parametrize("words", [(), ("--signal=KILL", "--full")])
+def test_scancel_cancels_a_run_that_is_at_work_and_one_that_waits(
+    words: Sequence[str], folder: Callable[[str], RunFolder], tmp_path: Path
+) -> None:
+    run = folder("reach('begun'); work()")
+    behind = RunFolder(tmp_path / "1")
+    behind.path.mkdir()
+    with make([SLOT], COMMAND) as executor:
+        for one in (run, behind):  # at once, so one array of which one task runs at a time
+            executor.submit(Job((one,)))
+        until((run.path.parent / "begun").exists)
+        for one, how in ((behind, ()), (run, words)):
+            job = one.cluster_job()
+            assert job
+            subprocess.run(["scancel", *how, job.name], check=True)
+        assert [outcome.status for outcome in executor.outcomes()] == ["cancelled"] * 2
+    assert all(map(wishes.is_cancelled, (run, behind)))
+    assert not attempts(behind)
+
+
+def test_a_run_that_is_told_to_stop_from_outside_goes_on_in_another_job(
+    folder: Callable[[str], RunFolder],
+) -> None:
+    run = folder(CUT)
+    with make([SLOT], COMMAND) as executor:
+        executor.submit(Job((run,)))
+        until((run.path / "cut").exists)
+        job = run.cluster_job()
+        assert job
+        subprocess.run(["scancel", "--signal=TERM", job.name], check=True)
+        assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
+    assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
+    assert run.cluster_job() != job
 
 
 def test_logging_out_leaves_a_grid_to_slurm_and_the_same_command_finds_what_it_came_to(

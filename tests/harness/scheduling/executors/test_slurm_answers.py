@@ -165,6 +165,16 @@ def test_a_job_that_is_out_of_memory_has_failed_for_want_of_memory(
     assert failure.kind == "memory"
 
 
+def test_a_run_whose_job_is_gone_and_which_another_process_has_is_elsewhere(
+    slurm: Slurm, executor: Executor, run: Run
+) -> None:
+    folder = run()
+    with folder.locked():
+        slurm.leave(folder, "NODE_FAIL")
+        assert ended(executor) == ["elsewhere"]
+    assert not folder.failed
+
+
 def test_jobs_that_slurm_refuses_for_now_are_submitted_later_and_disturb_no_other(
     slurm: Slurm, executor: Executor, run: Run, until: Until, tmp_path: Path
 ) -> None:
