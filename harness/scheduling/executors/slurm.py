@@ -214,7 +214,8 @@ class SlurmExecutor(ThreadedExecutor):
         with self._asked() as queue:
             for job, name in [*self._queued.items()]:
                 if name not in queue:
-                    self._left_queue(job, name, last_state(name))
+                    over = all(folder.ended for folder in job.folders)
+                    self._left_queue(job, name, "" if over else last_state(name))
                 elif queue[name] not in WAITING:
                     self._states[job] = "running"
 
