@@ -96,7 +96,7 @@ def test_an_actor_that_dies_while_it_is_placed_fails_one_run(
 
 
 def test_a_run_whose_folder_is_still_on_its_way_stops_when_it_is_asked_to(
-    cluster: RayInThreads, executor: Executor, make: Make, until: Until
+    cluster: RayInThreads, executor: Executor, make: Make
 ) -> None:
     begun, arrived = threading.Event(), threading.Event()
 
