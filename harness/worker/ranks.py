@@ -155,7 +155,8 @@ class Others:
             thread.join()
 
     def _watch(self, rank: Rank, pid: int, reading: int) -> None:
-        with os.fdopen(reading) as told:
+        # What it told may be cut within a character.
+        with os.fdopen(reading, errors="replace") as told:
             reason = told.read()
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if not status or self.left.is_set():

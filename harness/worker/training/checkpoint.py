@@ -1,8 +1,9 @@
 """Checkpoints of a training: what it goes on from, to the bit, after it was cut.
 
 One is a folder named after its step. `tensors.safetensors` holds tensors, `values.json` all else,
-and `sha256.json` the hashes of both. It is written beside, brought to the disk, and renamed, so
-that it is whole or not there; a damaged one is set aside.
+and `sha256.json` the hashes of both, with the number of their format. It is written beside, brought
+to the disk, and renamed, so that it is whole or not there; one that is damaged, or that another
+version of the harness wrote in another format, is set aside.
 
 Where several ranks train, these files are of rank 0, and `rank1` and so on hold the same three of
 what another rank has of its own.
@@ -14,6 +15,7 @@ import random
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,9 @@ State = Mapping[str, Any]
 TENSORS, VALUES, HASHES = "tensors.safetensors", "values.json", "sha256.json"
 PLACE = "number of the tensor"
 """The only key of an object that stands in the values for a tensor."""
+
+FORMAT = 1
+"""Raised when the state of a training (`Course.state`) holds something else, or elsewhere."""
 
 KEPT = 2
 """The newest, and the one before for when that is damaged."""
@@ -124,7 +129,7 @@ class Checkpoints:
                 aside = place.with_name(f"{place.name}.damaged")
                 shutil.rmtree(aside, ignore_errors=True)
                 place.rename(aside)
-                print(f"The checkpoint {place} is damaged: {error}. It is now {aside.name}.")
+                print(f"The checkpoint {place} cannot be used: {error}. It is now {aside.name}.")
             else:
                 return int(place.name)
         return 0
@@ -135,10 +140,14 @@ class Checkpoints:
         return sorted(found, key=lambda place: -int(place.name))
 
     def _drop(self, place: Path) -> None:
-        """Remove one; what a kill leaves of it must not pass for a checkpoint."""
+        """Remove one; what a kill leaves of it must not pass for a checkpoint.
+
+        A disk that does not let it go, as NFS while a file is open, keeps it until the next time.
+        """
         dropped = self.folder / "old.partial"
         shutil.rmtree(dropped, ignore_errors=True)
-        shutil.rmtree(place.rename(dropped))
+        with suppress(OSError):
+            shutil.rmtree(place.rename(dropped))
 
 
 def randomness() -> dict[str, Any]:
@@ -156,8 +165,9 @@ def restore_randomness(state: State) -> None:
     version, numbers, spare = state["python"]
     random.setstate((version, tuple(numbers), spare))
     torch.set_rng_state(state["torch"])
-    if state["cuda"]:
-        torch.cuda.set_rng_state_all(state["cuda"])
+    # Another machine may have more GPUs, or fewer.
+    for gpu, one in zip(range(torch.cuda.device_count()), state["cuda"], strict=False):
+        torch.cuda.set_rng_state(one, gpu)
 
 
 def _write(folder: Path, state: State) -> None:
@@ -167,7 +177,7 @@ def _write(folder: Path, state: State) -> None:
     values = _without_tensors(state, tensors)
     save_file({str(number): one for number, one in enumerate(tensors)}, folder / TENSORS)
     (folder / VALUES).write_text(json.dumps(values))
-    (folder / HASHES).write_text(json.dumps(_hashes(folder)))
+    (folder / HASHES).write_text(json.dumps({"format": FORMAT, **_hashes(folder)}))
     for name in (TENSORS, VALUES, HASHES):
         _sync(folder / name)
     _sync(folder)
@@ -182,10 +192,17 @@ def _check(folder: Path) -> None:
     """Go on only with the files that were written.
 
     Raises:
-        OSError: One is missing.
-        ValueError: One is not what was written.
+        OSError: One is missing, or no file: to open a FIFO would never return.
+        ValueError: One is not what was written, or of another format.
     """
-    if json.loads((folder / HASHES).read_text()) != _hashes(folder):
+    if missing := [one for one in (TENSORS, VALUES, HASHES) if not (folder / one).is_file()]:
+        raise FileNotFoundError(f"{' and '.join(missing)} is no file")
+    noted = json.loads((folder / HASHES).read_text())
+    if noted.get("format") != FORMAT:
+        raise ValueError(
+            f"another version of the harness wrote it, in another format than {FORMAT}"
+        )
+    if noted != {"format": FORMAT, **_hashes(folder)}:
         raise ValueError(f"{TENSORS} or {VALUES} is not as it was written")
 
 

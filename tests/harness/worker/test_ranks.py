@@ -51,6 +51,8 @@ def test_all_ranks_add_up_what_each_has(tmp_path: Path) -> None:
     ("fault", "reason"),
     [
         ("rank.number == 1 and [][0]; time.sleep(60)", "rank 1 of 0 to 2: IndexError: list"),
+        # "KeyError: '" has 11 bytes, so that byte 4096 is the first of two.
+        ("rank.number == 1 and {}['é' * 4000]; time.sleep(60)", "0 to 2: KeyError: 'éé"),
         (
             "rank.number == 2 and os.kill(os.getpid(), signal.SIGKILL); time.sleep(60)",
             "VanishedError: rank 2 of 0 to 2 was ended by SIGKILL",

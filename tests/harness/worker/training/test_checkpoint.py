@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from harness.worker.training.checkpoint import Checkpoints
+from harness.worker.training.checkpoint import Checkpoints, randomness, restore_randomness
 
 FILES = ("tensors.safetensors", "values.json", "sha256.json")
 
@@ -95,7 +95,7 @@ def test_the_newest_two_are_kept_by_number_and_not_by_text(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "missing", "folder"])
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "missing", "folder", "fifo"])
 def test_a_damaged_one_is_named_and_set_aside_and_the_one_before_is_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, damage: str
 ) -> None:
@@ -104,6 +104,8 @@ def test_a_damaged_one_is_named_and_set_aside_and_the_one_before_is_taken(
     file.unlink()
     if damage == "folder":
         file.mkdir()
+    elif damage == "fifo":
+        os.mkfifo(file)
     elif damage != "missing":
         middle = len(content) // 2
         flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
@@ -112,7 +114,7 @@ def test_a_damaged_one_is_named_and_set_aside_and_the_one_before_is_taken(
     assert found
     assert found[0] == 3
     assert same(found[1], state(3))
-    assert f"The checkpoint {tmp_path / '6'} is damaged" in capsys.readouterr().out
+    assert f"The checkpoint {tmp_path / '6'} cannot be used: " in capsys.readouterr().out
     assert steps_of(tmp_path) == ["3", "6.damaged"]
 
 
@@ -149,6 +151,35 @@ def test_where_the_disk_takes_none_that_is_said_and_the_work_goes_on(
     assert "No checkpoint could be written after step 3: " in capsys.readouterr().out
 
 
+def test_an_old_one_that_cannot_be_removed_stays_and_the_work_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "old.partial").touch()  # a file, by which no folder can be replaced
+    newest = written(tmp_path, 3, 6, 9).newest()
+    assert steps_of(tmp_path) == ["3", "6", "9", "old.partial"]
+    assert newest
+    assert newest[0] == 9
+
+
+def test_one_of_another_format_is_set_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoints, file = written(tmp_path, 3, 6), tmp_path / "6" / "sha256.json"
+    noted = json.loads(file.read_text())
+    file.write_text(json.dumps({**noted, "format": noted["format"] + 1}))
+    found = checkpoints.newest()
+    assert found
+    assert found[0] == 3
+    assert "6 cannot be used: another version of the harness wrote it" in capsys.readouterr().out
+
+
+def test_random_numbers_go_on_where_there_are_fewer_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[tuple[int, Tensor]] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda one, gpu: put.append((gpu, one)))
+    first, second = torch.ones(16, dtype=torch.uint8), torch.zeros(16, dtype=torch.uint8)
+    restore_randomness({**randomness(), "cuda": [first, second]})
+    assert put == [(0, first)]
+
+
 def test_one_is_due_at_once_or_after_the_minutes_that_were_asked_for(tmp_path: Path) -> None:
     assert Checkpoints(tmp_path, minutes=0).due
     assert not Checkpoints(tmp_path, minutes=10).due
@@ -159,7 +190,7 @@ import sys
 from pathlib import Path
 import torch
 from harness.worker.ranks import together
-from harness.worker.training.checkpoint import Checkpoints
+from harness.worker.training.checkpoint import Checkpoints, randomness, restore_randomness
 
 folder = Path(sys.argv[1])
 

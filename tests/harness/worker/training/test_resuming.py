@@ -16,7 +16,7 @@ from peft import PeftModel
 from harness import plugins
 from harness.worker import stopping
 from harness.worker.journal import Journal
-from harness.worker.training.checkpoint import Checkpoints
+from harness.worker.training.checkpoint import FORMAT, Checkpoints
 from harness.worker.training.conformance import RECIPE, resumes_where_it_was_cut
 from harness.worker.training.extras import Extras
 from harness.worker.training.loop import Trained, fit
@@ -138,6 +138,25 @@ def test_a_training_that_was_asked_to_stop_finishes_its_step_and_goes_on_after_i
     resumed, found = fitted(tmp_path)
     assert found == expected
     assert torch.equal(weights(resumed), weights(whole))
+
+
+@pytest.mark.usefixtures("heeding")
+def test_what_a_checkpoint_holds_is_that_of_its_format(tmp_path: Path) -> None:
+    """Whoever changes these names raises the number: an older harness cannot read them."""
+    with pytest.raises(stopping.Interrupted):
+        fitted(tmp_path, 5)
+    kept = Checkpoints(tmp_path / "checkpoints", minutes=10).newest()
+    assert kept
+    held = {name: sorted(one) for name, one in kept[1].items() if isinstance(one, dict)}
+    assert FORMAT == 1
+    assert kept[1].keys() == {*held, "tokens", "hooks"}
+    assert held.pop("schedule")  # as torch has it
+    assert held == {
+        "best": ["kept", "live", "loss", "rejected", "step"],
+        "engine": ["numbers", "param_groups", "state"],
+        "random": ["cuda", "python", "torch"],
+        "spent": ["peak_memory", "seconds"],
+    }
 
 
 @pytest.mark.usefixtures("heeding")
