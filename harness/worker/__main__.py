@@ -15,7 +15,6 @@ import select
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -25,7 +24,7 @@ from typing import NoReturn
 from harness.imports import many
 from harness.spec.outcome import ELSEWHERE, FAILED, INTERRUPTED, UNWRITTEN
 from harness.worker import stopping
-from harness.worker.failing import kind_of
+from harness.worker.failing import kind_of, print_trace, reason_of
 from harness.worker.parent import end_with_parent
 from results.runfolder.claims import CancelledError, Claim, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
@@ -70,6 +69,10 @@ def attempted(claim: Claim) -> int:
         claim.end("interrupted")
         return INTERRUPTED
     except Exception as error:
+        if claim.folder.ended:  # what comes after it, such as the model card, takes back no result
+            with suppress(OSError):
+                print_trace(error)
+            return 0
         return _failed(error, claim.fail)
     return 0
 
@@ -77,8 +80,8 @@ def attempted(claim: Claim) -> int:
 def _failed(error: Exception, note: Callable[[str, FailureKind], None]) -> int:
     """Print and note why a run failed; return the exit status."""
     try:
-        traceback.print_exception(error)
-        note(f"{type(error).__name__}: {error}", kind_of(error))
+        print_trace(error)
+        note(reason_of(error), kind_of(error))
     except OSError:
         return UNWRITTEN
     return FAILED
@@ -117,8 +120,8 @@ def _run_and_exit(folder: RunFolder) -> NoReturn:
         os.dup2(log, sys.stdout.fileno())
         os.dup2(log, sys.stderr.fileno())
         status = run(folder)
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        print_trace(error)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):  # the log may be on a full disk

@@ -14,7 +14,7 @@ from harness import plugins
 from harness.spec.planned import PlannedRun
 from harness.worker import card
 from harness.worker.clock import Clock
-from harness.worker.failing import kind_of
+from harness.worker.failing import kind_of, reason_of
 from harness.worker.journal import Journal
 from harness.worker.machine import determinism, device, environment, launcher
 from harness.worker.planned import admit
@@ -109,4 +109,4 @@ def _train_with(claim: Claim, planned: PlannedRun, rank: Rank) -> None:
 
 def _give_up(claim: Claim, error: Exception) -> None:
     """Note why the run failed, where rank 0 hangs in what it does with another one."""
-    claim.fail(f"{type(error).__name__}: {error}", kind_of(error))
+    claim.fail(reason_of(error), kind_of(error))

@@ -1,9 +1,12 @@
-"""What sort of failure an exception is, without torch."""
+"""What sort of failure an exception is, and what is told of it, without torch."""
 
 import errno
 import os
+import sys
+import traceback
 
 from harness.errors import UserError
+from harness.worker.secret import hidden
 from results.runfolder.values import FailureKind
 
 MEMORY = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
@@ -38,3 +41,17 @@ def kind_of(error: Exception) -> FailureKind:
     out = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     told = isinstance(error, RuntimeError) and any(words in str(error) for words in MEMORY)
     return "memory" if out or told else "exception"
+
+
+def reason_of(error: BaseException) -> str:
+    """Name an exception with its message, without secrets of the environment.
+
+    >>> reason_of(ValueError("no such layer"))
+    'ValueError: no such layer'
+    """
+    return hidden(f"{type(error).__name__}: {error}")
+
+
+def print_trace(error: BaseException) -> None:
+    """Print where an exception comes from, without secrets of the environment."""
+    print(hidden("".join(traceback.format_exception(error))), end="", file=sys.stderr)

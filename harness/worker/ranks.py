@@ -11,7 +11,6 @@ import socket
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import torch
 from torch import distributed
 
 from harness.spec.outcome import FAILED
-from harness.worker.failing import VanishedError
+from harness.worker.failing import VanishedError, print_trace, reason_of
 from harness.worker.parent import end_with_parent
 
 HOST = "127.0.0.1"
@@ -211,8 +210,8 @@ def _work_and_exit(rank: Rank, work: Callable[[Rank], None], writing: int) -> No
         work(rank)
         status = 0
     except BaseException as error:
-        traceback.print_exc()
-        os.write(writing, _named(error).encode()[:4096])
+        print_trace(error)
+        os.write(writing, reason_of(error).encode()[:4096])
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -224,7 +223,3 @@ def _fault(rank: Rank, status: int, reason: str) -> Exception:
     if status < 0:
         return VanishedError(f"{place} was ended by {signal.Signals(-status).name}")
     return RuntimeError(f"{place}: {reason}")
-
-
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"

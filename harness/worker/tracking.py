@@ -5,8 +5,6 @@ run a line in its log.
 """
 
 import math
-import os
-import re
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -18,6 +16,7 @@ from accelerate import PartialState
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 
 from harness.spec.planned import PlannedRun
+from harness.worker.failing import reason_of
 from results.record import Score
 from results.runfolder.folder import RunFolder
 from results.runfolder.locks import lock
@@ -32,9 +31,6 @@ PROJECT = "peft-proving-ground"
 
 TOLD = {"loss", "auxiliary_loss", "validation_loss", "lr"}
 """What is told of an event."""
-
-SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|URI")
-"""Part of the names of variables whose values no message may hold."""
 
 
 class Tracking(AbstractContextManager["Tracking"]):
@@ -87,21 +83,13 @@ class Tracking(AbstractContextManager["Tracking"]):
             if tracker:
                 tracker.finish()
         except Exception as error:  # whatever it is, the run goes on
-            self._give_up(f"{type(error).__name__}: {error}")
+            self._give_up(reason_of(error))
 
     def _give_up(self, why: str) -> None:
         if self._open:
             self._open = False
             track = self._planned.track
-            print(f"{track} tracks this no further: {without_secrets(why)}", flush=True)
-
-
-def without_secrets(why: str) -> str:
-    """Write why a tracker failed on one line, without secrets of the environment."""
-    for name, value in os.environ.items():
-        if value and SECRET.search(name):
-            why = why.replace(value, f"${name}")
-    return one_line(why)
+            print(f"{track} tracks this no further: {one_line(why)}", flush=True)
 
 
 def _started(planned: PlannedRun, folder: RunFolder) -> Any:

@@ -34,6 +34,20 @@ pickle.Unpickler = Refused
 """Loaded by every Python process of the run, before anything else."""
 
 
+TELLING = """
+'''Telling: LoRA, whose training tells a secret.'''
+import os
+from dataclasses import replace
+from methods.lora import method as lora
+
+def hooks(model, ahead):
+    raise ConnectionError("401 for " + os.environ["HF_TOKEN"])
+
+method = replace(lora, title="Telling", hooks=hooks)
+"""
+"""A method of the user's; the reason why it fails holds a secret."""
+
+
 def harness(
     folder: Path, *arguments: str, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
@@ -54,25 +68,32 @@ def contents(root: Path) -> dict[Path, bytes]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run a grid in which no process can load a pickle, and a part of it again."""
+    """Run a grid in which no process can load a pickle, a part of it again, and one that fails."""
     folder = tmp_path_factory.mktemp("secrets")
     (folder / "poison").mkdir()
     (folder / "poison" / "sitecustomize.py").write_text(POISON)
     searched = os.pathsep.join([str(folder / "poison"), os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": searched, "POISONED": str(folder / "poisoned.txt")}
-    command = ("run", "--methods", "lora", "--tasks", "gsm8k", "--limit", "2")
-    command += ("--train-limit", "20", "--set", "train.epochs=1")
-    command += ("--set", "protocol.max_new_tokens=4")
+    command = ("run", "--tasks", "gsm8k", "--limit", "2", "--train-limit", "20")
+    command += ("--set", "train.epochs=1", "--set", "protocol.max_new_tokens=4", "--methods")
     printed = []
     for _ in range(2):
         # The second time, only the adapter is left.
         for path in [*folder.glob("runs/*/result.json"), *folder.glob("runs/*/generations/*")]:
             path.unlink()
         (folder / "harness.db").unlink(missing_ok=True)
-        done = harness(folder, *command, **environment)
+        done = harness(folder, *command, "lora", **environment)
         assert done.returncode == 0, done.stdout + done.stderr
         printed += [done.stdout, done.stderr]
-    for asked in (["history"], ["show", next(folder.glob("runs/*")).name, "--all"]):
+    (folder / "telling.py").write_text(TELLING)
+    done = harness(folder, *command, "telling.py", **environment)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "ConnectionError: 401 for $HF_TOKEN" in done.stdout + done.stderr
+    printed += [done.stdout, done.stderr]
+    for asked in (
+        ["history"],
+        ["show", next(folder.glob("runs/*/result.json")).parent.name, "--all"],
+    ):
         done = harness(folder, *asked, **environment)
         assert done.returncode == 0, done.stderr
         printed += [done.stdout, done.stderr]

@@ -14,6 +14,7 @@ import pytest
 
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.contract import outcome_of
+from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
 
 SECONDS = 20
@@ -67,6 +68,34 @@ def test_an_exception_leaves_its_reason_its_seconds_and_a_traceback_in_the_log(
     assert 0.2 <= failure.seconds["wall"] < SECONDS
     assert "Traceback" in folder.end_of_log()
     assert folder.end_of_log().endswith("ValueError: no such layer")
+
+
+def test_why_a_run_failed_is_told_without_secrets_of_the_environment(
+    serve: Callable[..., list[str]],
+    act: Callable[..., RunFolder],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "not-to-be-told")
+    folder = act("import os; raise ValueError('401 for ' + os.environ['HF_TOKEN'])")
+    assert serve(folder) == ["1"]
+    failure = folder.failure()
+    assert failure
+    assert failure.reason == "ValueError: 401 for $HF_TOKEN"
+    assert folder.end_of_log().endswith("ValueError: 401 for $HF_TOKEN")
+    assert not any(
+        b"not-to-be-told" in one.read_bytes() for one in folder.path.rglob("*") if one.is_file()
+    )
+
+
+def test_what_fails_after_the_result_fails_no_run(
+    serve: Callable[..., list[str]], act: Callable[..., RunFolder]
+) -> None:
+    folder = act("finish(); raise OSError('no room for the model card')")
+    assert serve(folder) == ["0"]
+    assert folder.finished
+    assert not folder.failed
+    assert [one.status for one in attempts.attempts(folder)] == ["finished"]
+    assert folder.end_of_log().endswith("OSError: no room for the model card")
 
 
 @pytest.mark.parametrize("log_too", [False, True])

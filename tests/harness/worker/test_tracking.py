@@ -19,7 +19,7 @@ from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.planned import PlannedRun
 from harness.worker import tracking
-from harness.worker.tracking import Tracking, without_secrets
+from harness.worker.tracking import Tracking
 from results.record import Score
 from results.runfolder.events import losses, read_new
 from results.runfolder.folder import RunFolder
@@ -135,13 +135,6 @@ def test_no_secret_of_the_environment_is_with_what_was_tracked(
     for path in place.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         assert b"not-to-be-told" not in content, path
-
-
-def test_why_a_tracker_failed_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://ann:password@host")
-    assert without_secrets("no answer\nof http://ann:password@host/api") == (
-        "no answer of $MLFLOW_TRACKING_URI/api"
-    )
 
 
 class Stuck(accelerates.GeneralTracker):
