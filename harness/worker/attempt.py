@@ -22,6 +22,7 @@ from harness.worker.ranks import Rank, together
 from harness.worker.stages import Stages
 from harness.worker.tracking import Tracking
 from harness.worker.training.divergence import DivergedError
+from results.runfolder import earlier
 from results.runfolder.claims import Claim
 from results.runfolder.values import Divergence, Result
 
@@ -55,6 +56,7 @@ def _carry_out(claim: Claim, planned: PlannedRun, rank: Rank, started: float) ->
         planned.memory.model_dump(exclude_defaults=True),
         quantized=planned.spec.quantize is not None,
     )
+    described = earlier.begun(folder, described)
     folder.write_environment(described)
     with (
         Clock() as clock,

@@ -100,8 +100,8 @@ class Journal:
         }
 
     def go_on(self, spent: Mapping[str, Any]) -> None:
-        """Count what an earlier attempt spent, as `spent` returned it there."""
-        self._before = dict(spent["seconds"])
+        """Count what earlier attempts spent on some phases, as `spent` returned it there."""
+        self._before |= spent["seconds"]
         for name, peaks in spent["peak_memory"].items():
             self._credit(name, peaks)
 

@@ -24,12 +24,12 @@ from harness.worker.training.batches import Training
 from harness.worker.training.checkpoint import Checkpoints
 from harness.worker.training.divergence import DivergedError
 from harness.worker.training.extras import extras
-from harness.worker.training.loop import fit
+from harness.worker.training.loop import PHASES, fit
 from methods.contract import size
 from methods.training import packing
 from methods.tuners.kept import keeping
 from methods.tuners.room import Room
-from results.runfolder import damage
+from results.runfolder import damage, earlier
 from results.runfolder.claims import Claim
 from results.runfolder.values import TrainRecord
 from tasks.data.splits import hold_out
@@ -59,8 +59,7 @@ class Stages:
             print(sentence, flush=True)
         trained = self.folder.train_record()
         if trained:
-            spent = {"train": trained.tokens / trained.tokens_per_second}
-            self.journal.go_on({"seconds": spent, "peak_memory": trained.peak_memory})
+            self.journal.go_on(trained.model_dump(include={"seconds", "peak_memory"}))
         else:
             tokenizer = self.learn()
         if trained or (self.method.trains and self.spec.train.partitioned):
@@ -68,6 +67,7 @@ class Stages:
             self.forget()
             tokenizer = self.load(self.folder.adapter)
         self.checkpoints.clear()
+        self.journal.go_on({"seconds": earlier.seconds(self.folder), "peak_memory": {}})
         shots = self.spec.protocol.draw(self.rows.train)
         answering = Answering(self.planned, self.model, tokenizer, self.journal, self.folder, shots)
         with self.evaluating(rounding=self.spec.generate.merge):
@@ -111,11 +111,11 @@ class Stages:
 
     def size(self) -> dict[str, int]:
         """Count parameters, and the memory that the run has taken."""
-        parameters = size(self.model)
+        parameters, own = size(self.model), device.peak_memory_bytes(self.journal.peak_memory)
         return {
             "trainable_parameters": parameters.trainable,
             "total_parameters": parameters.total,
-            "peak_memory_bytes": device.peak_memory_bytes(self.journal.peak_memory),
+            "peak_memory_bytes": max(own, earlier.peak_memory_bytes(self.folder)),
         }
 
     def train(self, model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -145,13 +145,14 @@ class Stages:
             if kept:
                 self.folder.write_method_record(kept)
             save(self.planned, model, self.folder.adapter)
-            rate = trained.tokens / self.journal.total()["train"]
+            seconds = self.journal.spent(PHASES)["seconds"]
             record = TrainRecord(
                 **counts,
                 **asdict(trained),
-                tokens_per_second=rate,
+                tokens_per_second=trained.tokens / seconds["train"],
                 peak_memory=self.journal.peak_memory,
                 halvings=self.planned.memory.halvings,
+                seconds=seconds,
             )
             self.folder.write_train_record(record)
 

@@ -83,16 +83,22 @@ class Environment(FileValue):
     """What traded memory for time and changed no digit."""
     determinism: Mapping[str, str] = {}
     """By part of the run: "strict" where a kernel that is not deterministic ends it, or "warn"."""
+    begun: str | None = None
+    """Other environments in which earlier attempts made what this one went on with."""
 
     @property
     def identity(self) -> str:
         """Hash what may move a number: packages, minor version of Python, torch, device, driver.
+
+        A run that was begun in another environment is of neither of the two.
 
         Runs of different identities never share a table. Host, commit and threads are recorded
         only: a change of the harness that moves a score raises the version of recipe or protocol.
         """
         parts = self.model_dump(include={"packages", "torch", "device", "driver"})
         parts["python"] = ".".join(self.python.split(".")[:2])
+        if self.begun:
+            parts["begun"] = self.begun
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -172,6 +178,8 @@ class TrainRecord(FileValue):
     """Rows that the validation loss is of; null in folders of before it was kept."""
     halvings: int = 0
     """How often the rows of a forward pass were halved, since there was too little memory."""
+    seconds: Mapping[str, float] = {}
+    """Of each phase of the training, in all attempts, as far as its steps count."""
 
 
 class Generation(FileValue):
@@ -274,7 +282,7 @@ class Result(FileValue):
     started: float
     """When the last attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
+    """Of each phase and, under "wall", of the attempt; what it went on with is counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     resumed: bool
@@ -308,7 +316,7 @@ class Divergence(FileValue):
     started: float
     """When the attempt began, in seconds since the epoch."""
     seconds: Mapping[str, float]
-    """Of each phase and, under "wall", of the attempt; the steps of earlier ones are counted in."""
+    """Of each phase and, under "wall", of the attempt; what it went on with is counted in."""
     environment_id: str
     """The hash of what may move a number in `environment.json`."""
     trainable_parameters: int

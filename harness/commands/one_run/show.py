@@ -28,7 +28,9 @@ def show(store_place: str, name: str, *, in_full: bool = False) -> Report:
     log = folder.end_of_log() if run.status == "failed" else ""
     record = folder.train_record()
     run, told = _checked(run, folder), _told(folder, record)
-    training = record.model_dump(exclude={"peak_memory"}, exclude_none=True) if record else {}
+    training = (
+        record.model_dump(exclude={"peak_memory", "seconds"}, exclude_none=True) if record else {}
+    )
     tried = _attempts(folder)
     if not in_full:
         return Report(screen(run, log, training, told), run)

@@ -82,6 +82,7 @@ def _facts(run: Run, training: Mapping[str, Any], told: Mapping[str, str]) -> It
         "data": _short("; ".join(run.marks)),
         "loss": _short(_loss(run, training)),
         "size": _short(_size(run)),
+        "begun": _short(str(run.environment.get("begun", ""))),
         "tags": _short(", ".join(run.tags)),
         "notes": _capped([part for note in run.notes for part in _short(note.text)], MOST_FACT),
         **{name: _short(text) for name, text in told.items()},

@@ -82,7 +82,7 @@ def came_to(folder: RunFolder) -> dict[str, Any]:
     assert trained
     return {
         "adapter": (folder.adapter / "adapter_model.safetensors").read_bytes(),
-        "training": trained.model_dump(exclude={"tokens_per_second", "peak_memory"}),
+        "training": trained.model_dump(exclude={"tokens_per_second", "peak_memory", "seconds"}),
         "method": folder.method_record(),
         "answers": folder.generations("boolq"),
         "likelihoods": folder.option_likelihoods("boolq"),

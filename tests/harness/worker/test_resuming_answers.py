@@ -16,6 +16,7 @@ import pytest
 from harness.planning.plan import plan
 from harness.planning.request import Request
 from harness.spec.outcome import INTERRUPTED
+from results.runfolder import attempts
 from results.runfolder.folder import RunFolder
 
 KEPT = ("generations", "likelihoods", "verdicts")
@@ -112,3 +113,28 @@ def test_a_run_that_is_killed_in_the_middle_of_its_answers_ends_with_the_same_fi
     assert results[0]
     assert results[1]
     assert results[0].scores == results[1].scores
+    tries = attempts.attempts(cut)
+    spent = sum(one.seconds.get("generate", 0.0) for one in tries)
+    assert results[0].seconds["generate"] == pytest.approx(spent)
+    assert results[0].seconds["wall"] > spent
+    assert results[0].peak_memory_bytes >= max(one.peak_memory_bytes for one in tries[:-1])
+    if trained := cut.train_record():
+        assert results[0].seconds.items() >= trained.seconds.items()
+
+
+def test_a_run_that_ends_in_another_environment_is_of_none_of_the_two(
+    worker: Worker, tmp_path: Path
+) -> None:
+    folder = made(tmp_path / "run", "rounds, options as branches")
+    assert worker.run(folder, signal.SIGTERM, lambda: lines(folder) > 10) == INTERRUPTED
+    here = folder.environment()
+    assert here
+    there = here.model_copy(update={"device": "another"})
+    folder.write_environment(there)
+    assert worker.run(folder) == 0
+    result, ended = folder.result(), folder.environment()
+    assert result
+    assert ended
+    assert ended.begun == f"on another by torch {here.torch} (environment {there.identity[:8]})"
+    assert result.environment_id == ended.identity
+    assert result.environment_id not in (here.identity, there.identity)

@@ -44,6 +44,12 @@ def test_rows_of_training_are_counted_where_the_folder_says_how_many(make: Make)
     assert counted not in screen(run, "", {"rows": 60})
 
 
+def test_a_run_that_goes_on_in_another_environment_says_where_it_was_begun(make: Make) -> None:
+    place = "on CPU B by torch 2.12.0+cpu (environment 0a1b2c3d)"
+    run = make(environment={"torch": "2.13.0+cpu", "device": "CPU A", "begun": place})
+    assert f"begun     {place}" in screen(run).splitlines()
+
+
 def test_a_failed_run_begins_with_its_reason_and_ends_with_its_log(make: Make) -> None:
     failed = make(status="failed", reason="OSError: no such file\nat all", scores=(), seconds={})
     lines = screen(failed, "\n".join(map(str, range(99)))).splitlines()
