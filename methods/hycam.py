@@ -113,6 +113,11 @@ class HyCAMConfig(NativeConfig):
     seed: int = 0
     target_modules: set[str] | str = field(default_factory=lambda: {"self_attn"})
 
+    @property
+    def draws_at_evaluation(self) -> bool:
+        """Whether what is computed in an evaluation depends on chance."""
+        return self.noise_at_evaluation
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.shared == self.specialised == "none":

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
+import torch
 from transformers import PreTrainedTokenizerBase
 
 from harness import plugins
@@ -37,6 +38,8 @@ class Answering:
     """A trained model with what its evaluation needs; `shots` stand solved before each question.
 
     What is answered or weighed is kept in the folder at once. The next attempt goes on behind it.
+    Where a method draws random numbers, each attempt draws those of a benchmark from its first
+    prompt on instead: so it ends with the answers of one that was never cut.
     """
 
     planned: PlannedRun
@@ -74,7 +77,7 @@ class Answering:
                 for name, rows in tests.items()
             }
             for name, answers in asked.items():
-                _take_up(answers, kept[name].found)
+                _take_up(answers, self._found(kept[name]))
             for name, written in self._answered(asked, kept):
                 rows = tests[name]
                 options = _options(rows, written) if name in beside else []
@@ -232,8 +235,9 @@ class Answering:
         with partial.likelihoods(self.folder.path, name, PartialLikelihood) as kept:
             found = {
                 known.place: Likelihood(**known.model_dump(exclude={"place"}))
-                for known in kept.found
+                for known in self._found(kept)
             }
+            self._seed()
             for scored in likelihoods(self.model, examples, self._pad, tokens, found):
                 records = (PartialLikelihood(place=n, **asdict(one)) for n, one in scored.items())
                 _keep(kept, records)
@@ -248,6 +252,15 @@ class Answering:
 
     def _begin(self, name: str) -> None:
         self.journal.write(phase="generate", benchmark=name)
+        self._seed()
+
+    def _seed(self) -> None:
+        if slots.draws(self.model):
+            torch.manual_seed(self.planned.spec.seeds.init)
+
+    def _found(self, kept: Partial[V]) -> Sequence[V]:
+        """Give what an earlier attempt has left that can be taken up."""
+        return [] if slots.draws(self.model) else kept.found
 
     def _progress(self, name: str) -> Callable[[int, int], None]:
         return lambda done, of: self.journal.write(benchmark=name, done=done, of=of)

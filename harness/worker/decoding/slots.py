@@ -50,7 +50,7 @@ def refusal(model: Any) -> str | None:
     """Say why the answers of a model cannot be written by slots; None where they can."""
     config = model.config.get_text_config(decoder=True)
     layers = {type(layer) for layer in DynamicCache(config=config).layers}
-    adapters = list(getattr(model, "peft_config", {}).values())
+    adapters = _adapters(model)
     written = model.generation_config.to_diff_dict()
     others = sorted(name for name, value in written.items() if value and name not in FOLLOWED)
     attention = config._attn_implementation
@@ -67,12 +67,22 @@ def refusal(model: Any) -> str | None:
         "its adapter computes with all tokens of a pass at once": any(
             getattr(adapter, "by_whole_sequences", False) for adapter in adapters
         ),
+        "its adapter draws random numbers in each pass": draws(model),
         f"its generation_config sets {', '.join(others)}": bool(others),
         f"its attention, {attention}, takes no mask of each row": (
             attention not in {"sdpa", "eager"} or not model.is_backend_compatible()
         ),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def draws(model: Any) -> bool:
+    """Say whether what a model computes in an evaluation depends on chance."""
+    return any(getattr(adapter, "draws_at_evaluation", False) for adapter in _adapters(model))
+
+
+def _adapters(model: Any) -> list[Any]:
+    return list(getattr(model, "peft_config", {}).values())
 
 
 def _in_chunks(config: Any) -> bool:

@@ -25,7 +25,16 @@ STEPS = 18
 REQUEST: dict[str, Any] = {"tasks": "boolq", "limit": 4, "train_limit": 40, "checkpoint_minutes": 0}
 SETTINGS = ["train.epochs=2", "protocol.max_new_tokens=4"]
 
-HOOKED = ("adalora", "rosa", "loca", "flylora", "hycam", "cascade:small", "riemoe_lora")
+HOOKED = (
+    "adalora",
+    "rosa",
+    "loca",
+    "flylora",
+    "hycam",
+    "hycam:code",
+    "cascade:small",
+    "riemoe_lora",
+)
 DEEPSPEED = ["train.engine=deepspeed"]
 
 

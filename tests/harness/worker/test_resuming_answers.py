@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -65,8 +65,7 @@ def worker(children: Callable[[int], list[int]]) -> Iterator[Worker]:
         one.process.communicate()
 
 
-def made(path: Path, case: str) -> RunFolder:
-    method, benchmark, settings = CASES[case]
+def made(path: Path, method: str, benchmark: str, settings: Sequence[str]) -> RunFolder:
     fast = ["train.epochs=1", "protocol.max_new_tokens=8", "memory.likelihood_tokens=600"]
     (planned,) = plan(
         Request(
@@ -100,7 +99,7 @@ def lines(folder: RunFolder) -> int:
 def test_a_run_that_is_killed_in_the_middle_of_its_answers_ends_with_the_same_files(
     case: str, by: int, worker: Worker, tmp_path: Path
 ) -> None:
-    whole, cut = made(tmp_path / "whole", case), made(tmp_path / "cut", case)
+    whole, cut = (made(tmp_path / name, *CASES[case]) for name in ("whole", "cut"))
     assert worker.run(whole) == 0
     ended = []
     while not cut.finished:
@@ -122,10 +121,22 @@ def test_a_run_that_is_killed_in_the_middle_of_its_answers_ends_with_the_same_fi
         assert results[0].seconds.items() >= trained.seconds.items()
 
 
+@pytest.mark.parts
+def test_a_run_that_draws_noise_and_is_killed_in_its_answers_ends_with_the_same_files(
+    worker: Worker, tmp_path: Path
+) -> None:
+    whole, cut = (made(tmp_path / name, "hycam:code", "boolq", ()) for name in ("whole", "cut"))
+    assert worker.run(whole) == 0
+    assert worker.run(cut, signal.SIGKILL, lambda: lines(cut) > 10) == -signal.SIGKILL
+    assert cut.train_record()
+    assert worker.run(cut) == 0
+    assert contents(cut) == contents(whole)
+
+
 def test_a_run_that_ends_in_another_environment_is_of_none_of_the_two(
     worker: Worker, tmp_path: Path
 ) -> None:
-    folder = made(tmp_path / "run", "rounds, options as branches")
+    folder = made(tmp_path / "run", *CASES["rounds, options as branches"])
     assert worker.run(folder, signal.SIGTERM, lambda: lines(folder) > 10) == INTERRUPTED
     here = folder.environment()
     assert here

@@ -1,10 +1,12 @@
 """Likelihoods of options beside answers, apart from them, and as full texts."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from harness.planning.plan import plan
 from harness.planning.request import Request
@@ -14,8 +16,9 @@ from harness.worker.decoding.likelihood import likelihoods
 from harness.worker.encode import Example, pad_token, prompt_ids
 from harness.worker.journal import Journal
 from harness.worker.model import adapted, load
+from results.runfolder import partial
 from results.runfolder.folder import RunFolder
-from results.runfolder.values import OptionLikelihoods
+from results.runfolder.values import OptionLikelihoods, PartialAnswer, PartialLikelihood
 from tasks.boolq import benchmark
 from tasks.contract import Row
 
@@ -100,6 +103,32 @@ def test_where_a_method_or_the_plan_takes_no_branches_beside_answers_options_fol
     _, beside = answered(answering, asked, [NAME])
     assert beside == []
     close(answering.options(NAME, asked), as_texts(answering, asked))
+
+
+def drawn(answering: Answering, asked: list[Row]) -> tuple[Any, list[OptionLikelihoods]]:
+    return answered(answering, asked, [NAME])[0], answering.options(NAME, asked)
+
+
+def test_a_method_that_draws_noise_answers_alike_wherever_an_earlier_attempt_stopped(
+    make: Make, tmp_path: Path
+) -> None:
+    answering, asked = make("hycam:code", "generate.batch_size=5")
+    with torch.no_grad():
+        for one in answering.model.parameters():
+            one.add_(one.requires_grad * 0.1 * torch.randn_like(one))
+    answers, options = drawn(answering, asked)
+    torch.manual_seed(1)  # as another attempt finds it
+    cut = replace(answering, folder=RunFolder(tmp_path))
+    with partial.answers(tmp_path, NAME) as kept:
+        kept.append(
+            PartialAnswer(id=one.id, tokens=(), ended=True, options={}) for one in answers[:7]
+        )
+    with partial.likelihoods(tmp_path, NAME, PartialLikelihood) as weighed:
+        weighed.append(
+            PartialLikelihood(place=n, answer=0.0, answer_tokens=1, text=0.0, text_tokens=2)
+            for n in range(9)
+        )
+    assert drawn(cut, asked) == (answers, options)
 
 
 def test_answers_of_an_earlier_attempt_without_options_leave_these_for_later(make: Make) -> None:
