@@ -7,7 +7,7 @@ run a line in its log.
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
@@ -108,7 +108,10 @@ def _started(planned: PlannedRun, folder: RunFolder) -> Any:
     }
     assert planned.track
     tracker = LOGGER_TYPE_TO_CLASS[planned.track](**arguments[planned.track])
-    with lock(folder.path.parent, math.inf):  # MLflow fails where two runs make its tables at once
+    # MLflow fails where two runs make its tables at once; of the others, one that hangs is to hold
+    # up no other.
+    alone = planned.track == "mlflow"
+    with lock(folder.path.parent, math.inf) if alone else nullcontext():
         tracker.start()
     named = {"run_id", "group", "method", "backbone", "seed", "fold", "protocol"}
     tracker.store_init_configuration(head.model_dump(include=named, exclude_none=True))

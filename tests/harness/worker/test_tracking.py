@@ -4,11 +4,12 @@ import os
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from accelerate import tracking as accelerates
@@ -163,6 +164,51 @@ def test_a_tracker_that_hangs_is_left_alone(
         told.event(Event(time=0.0, step=1, loss=2.0))
         told.scores([Score("gsm8k", "accuracy", "strict", True, 0.5, 2)])
     assert "wandb tracks this no further: it was not done after 0 s" in capfd.readouterr().out
+
+
+class Hanging(Stuck):
+    """A tracker whose server takes the connection and never answers."""
+
+    begun, ended = threading.Event(), threading.Event()
+
+    def start(self) -> None:
+        self.begun.set()
+        self.ended.wait(60)
+
+
+class Quick(Stuck):
+    """A tracker that works."""
+
+    told: ClassVar[list[dict[str, Any]]] = []
+
+    def start(self) -> None:
+        """Have nothing to wait for."""
+
+    def store_init_configuration(self, values: dict[str, Any]) -> None:
+        """Keep none."""
+
+    def log(self, values: dict[str, Any], step: int | None = None, **_: object) -> None:
+        self.told.append(values)
+
+
+def test_a_tracker_that_hangs_as_it_starts_holds_up_no_other_run(
+    tmp_path: Path, planned: Callable[..., PlannedRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "PATIENCE", 5.0)
+    for name, kind in {"wandb": Hanging, "tensorboard": Quick}.items():
+        monkeypatch.setitem(accelerates.LOGGER_TYPE_TO_CLASS, name, kind)
+    hanging, quick = (
+        Tracking(planned().model_copy(update={"track": name}), RunFolder(tmp_path / name))
+        for name in ("wandb", "tensorboard")
+    )
+    with hanging:
+        hanging.event(Event(time=0.0, step=1, loss=2.0))
+        assert Hanging.begun.wait(60)
+        with quick:
+            quick.event(Event(time=0.0, step=1, loss=3.0))
+        told = list(Quick.told)
+        Hanging.ended.set()
+    assert told == [{"loss": 3.0}]
 
 
 def test_the_tracker_is_no_part_of_the_run_id() -> None:
