@@ -211,7 +211,7 @@ def _work_and_exit(rank: Rank, work: Callable[[Rank], None], writing: int) -> No
         status = 0
     except BaseException as error:
         print_trace(error)
-        os.write(writing, reason_of(error).encode()[:4096])
+        os.write(writing, reason_of(error).encode(errors="backslashreplace")[:4096])
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
