@@ -90,10 +90,9 @@ class Environment(FileValue):
     def identity(self) -> str:
         """Hash what may move a number: packages, minor version of Python, torch, device, driver.
 
-        A run that was begun in another environment is of neither of the two.
-
-        Runs of different identities never share a table. Host, commit and threads are recorded
-        only: a change of the harness that moves a score raises the version of recipe or protocol.
+        Runs of different identities never share a table, and a run that was begun in another
+        environment is of neither of the two. Host, commit and threads are recorded only: a change
+        of the harness that moves a score raises the version of recipe or protocol.
         """
         parts = self.model_dump(include={"packages", "torch", "device", "driver"})
         parts["python"] = ".".join(self.python.split(".")[:2])
