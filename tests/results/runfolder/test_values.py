@@ -300,4 +300,5 @@ def test_the_facts_of_an_environment_are_one_level_deep() -> None:
         "driver": None,
         "machine.host": "here",
         "machine.threads": 2,
+        "begun": None,
     }
