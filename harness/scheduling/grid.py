@@ -157,7 +157,9 @@ class Grid:
     def _see(self, cell: Cell) -> None:
         """Look at a run that another process has, or had."""
         seen = cell.held.look()
-        if seen == "ended":
+        if seen == "at work":
+            cell.failed = None
+        elif seen == "ended":
             self._ended(cell, "elsewhere")
         elif seen == "free":
             self._find(cell)

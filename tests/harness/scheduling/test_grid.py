@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from harness.scheduling import grid, keeper
+from harness.scheduling import grid, held, keeper
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.contract import Outcome
+from harness.scheduling.held import Held
 from harness.scheduling.policy import Policy
 from harness.scheduling.progress import Display, console
 from harness.scheduling.schedule import Summary, run
@@ -189,6 +190,33 @@ def test_what_failed_with_an_exception_in_another_process_has_failed(
     executor = InTurn(work)
     assert run([one], store, tmp_path, executor) == Summary(failed=[one.spec.run_id])
     assert len(executor.jobs) == 1
+
+
+class Seen(Held):
+    """Another process begins the run that failed there, and it fails again."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        super().__init__(folder)
+        self.left: list[held.Seen] = ["free", "at work", "free"]
+
+    def look(self) -> held.Seen:
+        return self.left.pop(0)
+
+
+def test_each_failure_in_another_process_gives_it_time_to_decide(
+    one: PlannedRun, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "GRACE", 0.0)
+    folder, display = RunFolder(tmp_path / "0"), Display(1, console())
+    folder.create(*one.kept)
+    keeps = keeper.Keeper(store, display.say)
+    found = grid.Grid(InTurn(finish), keeps, Policy(), Summary(), display, lambda: False)
+    cell = grid.Cell(folder, one, Seen(folder))
+    display.expect(folder, "a run", lambda: True)
+    folder.note_failure("It hung", kind="stalled")
+    for _ in range(3):
+        found._see(cell)
+    assert not cell.past  # this process has not decided on the second failure yet
 
 
 def test_a_cancelled_run_is_cancelled_alone_and_runs_with_the_next_command(
