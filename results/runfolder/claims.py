@@ -143,8 +143,7 @@ def claimed(
 
 
 def _begun(folder: RunFolder) -> Attempt:
-    before = attempts.last(folder)
-    begun = None if before and attempts.may_go_on(folder, before) else attempts.begin(folder)
+    begun = attempts.begin(folder)
     if begun is None:
         raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
     return begun

@@ -125,6 +125,14 @@ def test_the_run_of_another_machine_is_left_alone_until_it_is_given_up(
     assert [one.host for one in attempts.attempts(folder)] == ["another", platform.node()]
 
 
+def test_an_attempt_of_another_machine_is_not_replaced_while_it_may_go_on(
+    folder: RunFolder, away: Away
+) -> None:
+    attempt = away()
+    assert attempts.begin(folder) is None
+    assert attempts.last(folder) == attempt
+
+
 @pytest.mark.parametrize("status", ["finished", "diverged", "failed", "interrupted"])
 def test_what_ended_on_another_machine_can_be_started_here(
     folder: RunFolder, away: Away, status: str
