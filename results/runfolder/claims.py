@@ -156,10 +156,10 @@ def _beat(
     while not ended.wait(BEAT):
         try:
             claim.beat()
+            if not asked and wishes.is_cancelled(claim.folder):
+                asked = True
+                stop()
         except LostError:
             leave()
         except OSError:
             continue  # a full disk, or a file system that is away: the next beat may be written
-        if not asked and wishes.is_cancelled(claim.folder):
-            asked = True
-            stop()

@@ -1,5 +1,6 @@
 """Who has a run: one process at a time, on one machine by the lock, across machines by the beat."""
 
+import errno
 import os
 import platform
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, claims
+from results.runfolder import attempts, claims, wishes
 from results.runfolder.attempts import Attempt
 from results.runfolder.claims import Claim, LostError, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
@@ -224,6 +225,24 @@ def test_a_process_that_was_given_up_leaves_at_its_next_beat(
         assert mine
         attempts.lose(folder, mine)
         assert left.wait(20)
+
+
+def test_a_file_system_that_is_away_for_a_while_ends_no_beat(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "BEAT", 0.01)
+    answers, exists = iter([OSError(errno.ESTALE, "Stale file handle")]), Path.exists
+
+    def stale(path: Path) -> bool:
+        if path.name == "cancel" and (error := next(answers, None)):
+            raise error
+        return exists(path)
+
+    stopped = threading.Event()
+    with claimed(folder, leave, stopped.set):
+        monkeypatch.setattr(Path, "exists", stale)
+        wishes.cancel(folder)
+        assert stopped.wait(20)
 
 
 def with_token(token: str) -> Result:
