@@ -183,10 +183,11 @@ def test_what_an_attempt_writes_that_begins_at_this_moment_is_no_late_report(
     work(folder)
 
     class Read(RunFolder):
-        """Its divergence, which is none, is read just before another attempt finishes."""
+        """Its result is read just after another attempt has written it."""
 
-        def divergence(self) -> None:
+        def result(self) -> Result | None:
             work(folder, lambda claim: folder.write_result(with_token(claim.token)))
+            return super().result()
 
     assert attempts.set_aside(Read(folder.path)) == []
     assert folder.finished
