@@ -160,9 +160,16 @@ class Grid:
         if seen == "at work":
             cell.failed = None
         elif seen == "ended":
-            self._ended(cell, "elsewhere")
+            self._take(cell)
         elif seen == "free":
             self._find(cell)
+
+    def _take(self, cell: Cell) -> None:
+        """Store a run that has ended elsewhere; begin it again where something is damaged."""
+        try:
+            self._ended(cell, "elsewhere")
+        except RunFolderError:
+            self._submit(cell)
 
     def _find(self, cell: Cell) -> None:
         """Go on with a run that nobody works on."""
