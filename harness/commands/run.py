@@ -24,7 +24,6 @@ from harness.scheduling.resources import Resources
 from harness.scheduling.slots import visible_gpus
 from harness.spec.planned import PlannedRun
 from results.analysis.table import Table, tables
-from results.analysis.testing.evidence import Lookup
 from results.analysis.testing.tests import Testing
 from results.errors import ResultsError
 from results.record import Run
@@ -40,15 +39,18 @@ class Done:
 
     Attributes:
         planned: The runs that it stands for, in its order.
-        stored: All stored attempts of their groups, those at other runs too, newest first.
         summary: How many ended in which way.
-        verdicts: Where tests over items find verdicts.
+        store: Where they are; it is read when something of it is asked for.
     """
 
     planned: Sequence[PlannedRun]
-    stored: Sequence[Run]
     summary: schedule.Summary
-    verdicts: Lookup
+    store: Store
+
+    @cached_property
+    def stored(self) -> list[Run]:
+        """All stored attempts of their groups, those at other runs too, newest first."""
+        return self.store.runs(groups={run.spec.group for run in self.planned})
 
     @cached_property
     def attempts(self) -> list[Run]:
@@ -87,7 +89,7 @@ class Done:
                 own_recipes=own,
                 choose=tried,
                 stored=self.stored,
-                testing=Testing(verdicts=self.verdicts),
+                testing=Testing(verdicts=self.store.verdicts),
             )
         ]
         return compared(found)
@@ -105,11 +107,11 @@ def run(
     done = carry_out(request, store_place, root, opened, policy)
     if leaving.status:
         leaving.leave()
-    texts = (
-        formats.render(done.tables, "markdown"),
-        summed_up(done.summary, database.name(store_place)),
-    )
-    say("\n".join(filter(None, texts)))
+    try:
+        if shown := formats.render(done.tables, "markdown"):
+            say(shown)
+    finally:  # also where the store is away
+        say(summed_up(done.summary, database.name(store_place)))
     return 0 if done.summary.sound else 1
 
 
@@ -147,8 +149,7 @@ def carry_out(
     executor = opened.executor if left else None
     with telling(store, store_place, root) if left else nullcontext():
         summary = schedule.run(planned, store, root, executor, policy, opened.leaves)
-    groups = {run.spec.group for run in planned}
-    return Done(planned, store.runs(groups=groups), summary, store.verdicts)
+    return Done(planned, summary, store)
 
 
 def _draft(request: Request, opened: Opened) -> Draft:

@@ -157,10 +157,19 @@ class Grid:
     def _see(self, cell: Cell) -> None:
         """Look at a run that another process has, or had."""
         seen = cell.held.look()
-        if seen == "ended":
-            self._ended(cell, "elsewhere")
+        if seen == "at work":
+            cell.failed = None
+        elif seen == "ended":
+            self._take(cell)
         elif seen == "free":
             self._find(cell)
+
+    def _take(self, cell: Cell) -> None:
+        """Store a run that has ended elsewhere; begin it again where something is damaged."""
+        try:
+            self._ended(cell, "elsewhere")
+        except RunFolderError:
+            self._submit(cell)
 
     def _find(self, cell: Cell) -> None:
         """Go on with a run that nobody works on."""

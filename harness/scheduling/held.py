@@ -2,23 +2,13 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Literal
 
 from results.runfolder import attempts
 from results.runfolder.claims import STALE
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
-from results.runfolder.record_of import record_of
-from results.runfolder.verdicts_of import verdicts_of
 
 Seen = Literal["at work", "ended", "free"]
-
-
-def ended(folder: RunFolder) -> bool:
-    """Whether a run has come to its end, and all that is stored of it can be read."""
-    with suppress(RunFolderError):
-        return folder.ended and record_of(folder) is not None and verdicts_of(folder) is not None
-    return False
 
 
 class Held:
@@ -47,7 +37,7 @@ class Held:
         try:
             with self.folder.locked():
                 attempts.set_aside(self.folder)
-                return "ended" if ended(self.folder) else self._unlocked()
+                return "ended" if self.folder.ended else self._unlocked()
         except AlreadyRunningError:
             return "at work"
         except RunFolderError:

@@ -19,7 +19,7 @@ PATIENCE = 600.0
 
 
 class Keeper:
-    """Adds ended attempts to the store, in their order; what it refuses waits and is tried again.
+    """Adds ended attempts to the store as they end; what it refuses waits and is tried again.
 
     Args:
         store: Where they go.
@@ -29,7 +29,7 @@ class Keeper:
     def __init__(self, store: Store, say: Callable[[str], None]) -> None:
         self.store, self._say = store, say
         self._waiting: deque[tuple[Run, Sequence[Verdicts]]] = deque()
-        self._tried = 0.0
+        self._tried, self._said = 0.0, ""
 
     @property
     def waiting(self) -> int:
@@ -58,17 +58,21 @@ class Keeper:
             self.again()
 
     def _try(self) -> None:
-        several = self.waiting > 1
         try:
             while self._waiting:
                 self.store.add(*self._waiting[0])
                 self._waiting.popleft()
         except ResultsError as error:
+            self._waiting.rotate(-1)  # what is refused for good keeps nothing else out
             cause = str(error).splitlines()[0]
-            self._say(f"{_counted(self.waiting)} in the run folders for the store: {cause}")
+            sentence = f"{_counted(self.waiting)} in the run folders for the store: {cause}"
+            if sentence != self._said:
+                self._say(sentence)
+            self._said = sentence
         else:
-            if several:
+            if self._said:
                 self._say("The store has taken what waited.")
+            self._said = ""
         self._tried = time.monotonic()
 
 

@@ -4,10 +4,11 @@ from contextlib import suppress
 
 from harness import plugins
 from harness.plugins import named_files
-from harness.scheduling.held import ended
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import micro_batch
 from results.runfolder.folder import AlreadyRunningError, RunFolder, RunFolderError
+from results.runfolder.record_of import record_of
+from results.runfolder.verdicts_of import verdicts_of
 
 
 def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
@@ -19,12 +20,19 @@ def prepare(folder: RunFolder, planned: PlannedRun) -> PlannedRun:
     """
     folder.path.mkdir(parents=True, exist_ok=True)
     with folder.locked():
-        if ended(folder):
+        if _ended(folder):
             raise AlreadyRunningError(f"another process has ended the run in {folder.path}")
         planned = _as_before(folder, planned)
         folder.create(*planned.kept)
         folder.copy(_as_planned(planned))
     return planned
+
+
+def _ended(folder: RunFolder) -> bool:
+    """Whether a run has come to its end, and all that is stored of it can be read."""
+    with suppress(RunFolderError):
+        return folder.ended and record_of(folder) is not None and verdicts_of(folder) is not None
+    return False
 
 
 def _as_planned(planned: PlannedRun) -> dict[str, str]:

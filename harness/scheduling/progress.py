@@ -102,8 +102,8 @@ class Display:
         for watched in running:
             facts = watched.describe()
             spent = clock(time.monotonic() - (watched.started or self.started))
-            cells = [facts.get(key, "") for key in COLUMNS[3:]]
-            table.add_row(watched.name, watched.phase, spent, *cells)
+            cells = [watched.phase, spent, *(facts.get(key, "") for key in COLUMNS[3:])]
+            table.add_row(watched.name, *map(one_line, cells))
         return Group(drawn, table)
 
     def _counted(self) -> str:

@@ -16,7 +16,8 @@ class Summary:
         failed_before: Why runs failed before that are not run again, by id.
         forgotten: Runs that the user forgot, which are not run again.
         elsewhere: Runs that another process still worked on when this one left.
-        cancelled: Runs that the user cancelled.
+        cancelled: Runs that the user cancelled; those too that stopped or did not start since the
+            user left, or since another run had failed (`--fail-fast`).
         unstored: Attempts that are whole in their folders and that the store did not take.
     """
 

@@ -81,11 +81,13 @@ def last(folder: RunFolder) -> Attempt | None:
 
 
 def begin(folder: RunFolder) -> Attempt | None:
-    """Start the next attempt, of this process; None if another process was quicker.
+    """Start the next attempt, of this process, which has the folder's lock.
 
-    Call it only where the last one has ended, is lost, or began here and holds no lock any more.
+    None if a process of another machine may be at work, or was quicker to start.
     """
     before = last(folder)
+    if before and may_go_on(folder, before):
+        return None
     attempt = Attempt(
         number=before.number + 1 if before else 1,
         token=token_hex(8),

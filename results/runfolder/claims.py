@@ -143,8 +143,7 @@ def claimed(
 
 
 def _begun(folder: RunFolder) -> Attempt:
-    before = attempts.last(folder)
-    begun = None if before and attempts.may_go_on(folder, before) else attempts.begin(folder)
+    begun = attempts.begin(folder)
     if begun is None:
         raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
     return begun
@@ -157,10 +156,10 @@ def _beat(
     while not ended.wait(BEAT):
         try:
             claim.beat()
+            if not asked and wishes.is_cancelled(claim.folder):
+                asked = True
+                stop()
         except LostError:
             leave()
         except OSError:
             continue  # a full disk, or a file system that is away: the next beat may be written
-        if not asked and wishes.is_cancelled(claim.folder):
-            asked = True
-            stop()

@@ -150,7 +150,8 @@ def _status(ended: Result | Divergence | Failure) -> Status:
 def _reason(ended: Result | Divergence | Failure) -> str:
     if isinstance(ended, Result):
         return ""
-    reason = shortened(ended.reason, MOST_OF_REASON)
+    # PostgreSQL has no NUL in texts.
+    reason = shortened(ended.reason, MOST_OF_REASON).replace("\0", "\\x00")
     return f"step {ended.step}: {reason}" if isinstance(ended, Divergence) else reason
 
 

@@ -4,16 +4,17 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.scheduling import grid, keeper
+from harness.scheduling import grid, held, keeper
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.executors.contract import Outcome
+from harness.scheduling.held import Held
 from harness.scheduling.policy import Policy
 from harness.scheduling.progress import Display, console
 from harness.scheduling.schedule import Summary, run
@@ -21,6 +22,7 @@ from harness.spec.outcome import ELSEWHERE, FAILED
 from harness.spec.planned import PlannedRun
 from harness.spec.recipe import Recipe
 from results.errors import ResultsError
+from results.record import Run, Verdicts
 from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import FailureKind
@@ -191,6 +193,33 @@ def test_what_failed_with_an_exception_in_another_process_has_failed(
     assert len(executor.jobs) == 1
 
 
+class Seen(Held):
+    """Another process begins the run that failed there, and it fails again."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        super().__init__(folder)
+        self.left: list[held.Seen] = ["free", "at work", "free"]
+
+    def look(self) -> held.Seen:
+        return self.left.pop(0)
+
+
+def test_each_failure_in_another_process_gives_it_time_to_decide(
+    one: PlannedRun, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "GRACE", 0.0)
+    folder, display = RunFolder(tmp_path / "0"), Display(1, console())
+    folder.create(*one.kept)
+    keeps = keeper.Keeper(store, display.say)
+    found = grid.Grid(InTurn(finish), keeps, Policy(), Summary(), display, lambda: False)
+    cell = grid.Cell(folder, one, Seen(folder))
+    display.expect(folder, "a run", lambda: True)
+    folder.note_failure("It hung", kind="stalled")
+    for _ in range(3):
+        found._see(cell)
+    assert not cell.past  # this process has not decided on the second failure yet
+
+
 def test_a_cancelled_run_is_cancelled_alone_and_runs_with_the_next_command(
     planned: Plan, store: Store, tmp_path: Path
 ) -> None:
@@ -343,6 +372,29 @@ def test_a_store_that_stays_away_is_left_with_all_runs_whole_in_their_folders(
     away = Away(tmp_path / "harness.db")
     assert run([one], away, tmp_path, InTurn(finish)) == Summary(finished=1, unstored=1)
     assert run([one], store, tmp_path, InTurn(finish)) == Summary(stored=1)
+
+
+def test_an_outcome_that_the_store_refuses_for_good_keeps_no_other_out_and_is_said_once(
+    planned: Plan,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(keeper, "PATIENCE", 0.2)
+    two = [planned(limit=limit) for limit in (1, 2)]
+
+    class Refuses(Store):
+        def add(self, run: Run, judged: Collection[Verdicts] = ()) -> None:
+            if run.run_id == two[0].spec.run_id:
+                raise ResultsError("no store can hold it")
+            super().add(run, judged)
+
+    found = run(two, Refuses(tmp_path / "harness.db"), tmp_path, InTurn(finish))
+    assert found == Summary(finished=2, unstored=1)
+    assert store.finished_ids() == {two[1].spec.run_id}
+    # When it is refused, and again once the other no longer waits behind it.
+    assert capsys.readouterr().err.count("1 outcome waits in the run folders") == 2
 
 
 def test_the_clock_of_the_machine_may_be_set_back_an_hour(

@@ -1,13 +1,11 @@
 """What one process sees of a run that another has. Its clock is the test's."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.scheduling.executors.conformance.stand_in import RESULT
 from harness.scheduling.held import Held
-from harness.spec.planned import PlannedRun
 from results.runfolder import attempts
 from results.runfolder.attempts import Attempt
 from results.runfolder.claims import STALE
@@ -22,10 +20,8 @@ class Clock:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, planned: Callable[..., PlannedRun]) -> RunFolder:
-    found = RunFolder(tmp_path)
-    found.create(*planned().kept)
-    return found
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path)
 
 
 @pytest.fixture

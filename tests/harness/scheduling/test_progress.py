@@ -102,6 +102,18 @@ def test_generation_names_the_benchmark(folder: RunFolder) -> None:
     )
 
 
+def test_no_event_of_a_run_steers_the_terminal(
+    folder: RunFolder, screen: Callable[[Display], str]
+) -> None:
+    display = Display(1, console())
+    display.expect(folder, "a run", lambda: True)
+    write(folder, {"phase": "gen\x9b2J"}, {"benchmark": "zoo\x9b2J", "done": 1, "of": 50})
+    shown = screen(display)
+    assert "\x9b" not in shown
+    assert r"gen\x9b2J" in shown
+    assert r"zoo\x9b2J 1/50" in shown
+
+
 def test_events_of_an_earlier_attempt_are_not_shown(folder: RunFolder) -> None:
     write(folder, {"phase": "train"}, step(1, 100), start=time.time() - 60)
     watched = Watched(folder, "run")

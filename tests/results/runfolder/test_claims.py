@@ -1,5 +1,6 @@
 """Who has a run: one process at a time, on one machine by the lock, across machines by the beat."""
 
+import errno
 import os
 import platform
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from results.runfolder import attempts, claims
+from results.runfolder import attempts, claims, wishes
 from results.runfolder.attempts import Attempt
 from results.runfolder.claims import Claim, LostError, claimed
 from results.runfolder.folder import AlreadyRunningError, RunFolder
@@ -125,6 +126,14 @@ def test_the_run_of_another_machine_is_left_alone_until_it_is_given_up(
     assert [one.host for one in attempts.attempts(folder)] == ["another", platform.node()]
 
 
+def test_an_attempt_of_another_machine_is_not_replaced_while_it_may_go_on(
+    folder: RunFolder, away: Away
+) -> None:
+    attempt = away()
+    assert attempts.begin(folder) is None
+    assert attempts.last(folder) == attempt
+
+
 @pytest.mark.parametrize("status", ["finished", "diverged", "failed", "interrupted"])
 def test_what_ended_on_another_machine_can_be_started_here(
     folder: RunFolder, away: Away, status: str
@@ -174,10 +183,11 @@ def test_what_an_attempt_writes_that_begins_at_this_moment_is_no_late_report(
     work(folder)
 
     class Read(RunFolder):
-        """Its divergence, which is none, is read just before another attempt finishes."""
+        """Its result is read just after another attempt has written it."""
 
-        def divergence(self) -> None:
+        def result(self) -> Result | None:
             work(folder, lambda claim: folder.write_result(with_token(claim.token)))
+            return super().result()
 
     assert attempts.set_aside(Read(folder.path)) == []
     assert folder.finished
@@ -216,6 +226,24 @@ def test_a_process_that_was_given_up_leaves_at_its_next_beat(
         assert mine
         attempts.lose(folder, mine)
         assert left.wait(20)
+
+
+def test_a_file_system_that_is_away_for_a_while_ends_no_beat(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "BEAT", 0.01)
+    answers, exists = iter([OSError(errno.ESTALE, "Stale file handle")]), Path.exists
+
+    def stale(path: Path) -> bool:
+        if path.name == "cancel" and (error := next(answers, None)):
+            raise error
+        return exists(path)
+
+    stopped = threading.Event()
+    with claimed(folder, leave, stopped.set):
+        monkeypatch.setattr(Path, "exists", stale)
+        wishes.cancel(folder)
+        assert stopped.wait(20)
 
 
 def with_token(token: str) -> Result:

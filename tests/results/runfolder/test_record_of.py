@@ -135,6 +135,14 @@ def test_a_result_counts_for_more_than_the_failure_of_an_earlier_attempt(
     assert record(finished).status == "finished"
 
 
+def test_the_reason_of_a_record_has_no_nul_which_no_text_of_postgresql_holds(
+    create: Callable[..., RunFolder],
+) -> None:
+    folder = create()
+    folder.note_failure("ValueError: a\0b")
+    assert record(folder).reason == r"ValueError: a\x00b"
+
+
 def test_adding_folders_twice_leaves_one_row_each(
     finished: RunFolder, failed: RunFolder, tmp_path: Path
 ) -> None:
