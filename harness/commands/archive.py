@@ -80,12 +80,13 @@ def _ended(folders: Sequence[RunFolder], file: Path) -> list[tuple[RunFolder, Ru
 
 def _against(store: Store, run: Run, there: RunFolder) -> str | None:
     """Say what contradicts a run: in the store, or in the folder that has its place."""
+    stored = store.runs(prefix=run.run_id, forgotten=None)
     if not there.path.exists():
-        return conflict(run, store.runs(prefix=run.run_id))
+        return conflict(run, stored)
     found = record_of(there)
     if found is None:
         return f"{there.path} is there, and has not ended."
-    return conflict(run, [found, *store.runs(prefix=run.run_id)])
+    return conflict(run, [found, *stored])
 
 
 def _store(store: Store, path: Path) -> None:

@@ -1,6 +1,6 @@
 """`harness merge`: the runs of another store."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from harness.commands.report import Report, counted
 from harness.errors import UserError
@@ -14,7 +14,9 @@ AT_ONCE = 500
 def merge(store_place: str, other: str) -> Report:
     """Add the attempts of another store, which is only read.
 
-    A run that both stores have has to have the same result; if not, it is named and left out.
+    A run that both stores have has to have the same result; if not, it is named and left out. So
+    is another attempt at a run that was forgotten here. Tags, notes and why an attempt was
+    forgotten are added to those that are there.
 
     Raises:
         UserError: It is the same store.
@@ -25,14 +27,15 @@ def merge(store_place: str, other: str) -> Report:
         raise UserError(f"{other} is the store itself. Name another one.")
     theirs, mine = Reader(other), Store(store_place)
     added, known, lines, first = 0, 0, [], 0
-    while part := theirs.page(first, AT_ONCE):
+    while part := theirs.page(first, AT_ONCE, forgotten=None):
         first += len(part)
         judged = theirs.verdicts(run for run in part if run.status == "finished")
         for run in part:
-            stored = mine.runs(prefix=run.run_id)
+            stored = mine.runs(prefix=run.run_id, forgotten=None)
             if why := conflict(run, stored):
                 lines.append(f"{run.run_id}: not merged: {why}")
             elif _is_known(run, stored):
+                mine.keep_remarks(run)
                 known += 1
             else:
                 of_run = judged.get(run.run_id, {}) if run.status == "finished" else {}
@@ -44,9 +47,17 @@ def merge(store_place: str, other: str) -> Report:
     return Report("\n".join([*lines, text]), value, not lines)
 
 
-def conflict(run: Run, known: Iterable[Run]) -> str | None:
-    """Say what contradicts an attempt: the same run ended in another way, or with other scores."""
-    for other in known:
+def conflict(run: Run, known: Sequence[Run]) -> str | None:
+    """Say what contradicts an attempt: the same run ended in another way, or with other scores.
+
+    What is forgotten counts nowhere and contradicts nothing, unless it is all there is of the run.
+    """
+    if run.forgotten or any(one.forgotten and one.started == run.started for one in known):
+        return None
+    counting = [one for one in known if not one.forgotten]
+    if known and not counting:
+        return f"it was forgotten here: {known[0].forgotten}"
+    for other in counting:
         if not (run.ended and other.ended):
             continue
         when = f"{other.started:%Y-%m-%d %H:%M:%S}, in {other.folder}"
@@ -68,7 +79,11 @@ def _different(run: Run, other: Run) -> str | None:
 
 def _is_known(run: Run, stored: Sequence[Run]) -> bool:
     """Whether an attempt is stored, or its run has ended in the same way in another attempt."""
-    return any(one.started == run.started or (one.ended and run.ended) for one in stored)
+    return any(one.started == run.started or (_counts(one) and _counts(run)) for one in stored)
+
+
+def _counts(run: Run) -> bool:
+    return run.ended and not run.forgotten
 
 
 def _is_same(place: str, other: str) -> bool:

@@ -43,11 +43,12 @@ class Reader:
         backbones: Collection[str] = (),
         status: Status | None = None,
         prefix: str = "",
-        forgotten: bool = False,
+        forgotten: bool | None = False,
     ) -> list[Run]:
         """List every attempt that passes all filters, newest first; an empty filter passes all.
 
-        Forgotten ones are listed instead of the others where `forgotten` asks for them.
+        Forgotten ones are listed instead of the others where `forgotten` asks for them, and beside
+        them where it is None.
         """
         conditions = [*kinds.are(groups, methods, backbones), *_ended(status, forgotten)]
         if prefix:
@@ -55,10 +56,18 @@ class Reader:
         with self._database.transaction() as connection:
             return self._read(connection, _newest_first(conditions))
 
-    def page(self, first: int, most: int, status: Status | None = None) -> list[Run]:
-        """List up to `most` attempts after the newest `first`, of those that ended as `status`."""
+    def page(
+        self,
+        first: int,
+        most: int,
+        status: Status | None = None,
+        *,
+        forgotten: bool | None = False,
+    ) -> list[Run]:
+        """List up to `most` attempts after the newest `first`, of those that `runs` would list."""
+        conditions = _ended(status, forgotten)
         with self._database.transaction() as connection:
-            return self._read(connection, _newest_first(_ended(status), first, most))
+            return self._read(connection, _newest_first(conditions, first, most))
 
     def select(self, asked: query.Query, most: int) -> tuple[list[Run], int]:
         """List up to `most` of the attempts that a query asks for, in order, and count all."""
@@ -228,11 +237,14 @@ def _newest_first(
     return wanted.order_by(runs.started.desc(), runs.attempt.desc())
 
 
-def _ended(status: Status | None, forgotten: bool = False) -> list[ColumnElement[bool]]:
-    """Ask for attempts that ended so, and count or are forgotten."""
+def _ended(status: Status | None, forgotten: bool | None = False) -> list[ColumnElement[bool]]:
+    """Ask for attempts that ended so, and count or are forgotten; None asks for either."""
     of = schema.runs.c
     counts = of.forgotten != "" if forgotten else of.forgotten == ""
-    return [counts, of.status == status] if status else [counts]
+    return [
+        *([] if forgotten is None else [counts]),
+        *([of.status == status] if status else []),
+    ]
 
 
 def _listed(first: list[str], count: int) -> str:

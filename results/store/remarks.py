@@ -45,13 +45,14 @@ def joined(stored: Run, given: Run) -> Run:
     )
 
 
-def keep(connection: Connection, run: Run) -> None:
-    """Add the tags and notes of a run that are not there yet."""
+def keep(connection: Connection, run: Run) -> bool:
+    """Add the tags and notes of a run that are not there yet; say whether there were any."""
     known = read(connection, [run.run_id])[run.run_id]
     tags: list[dict[str, object]] = [{"tag": tag} for tag in run.tags if tag not in known.tags]
     notes = [vars(note) for note in run.notes if note not in known.notes]
     _insert(connection, schema.tags, run, tags)
     _insert(connection, schema.notes, run, notes)
+    return bool(tags or notes)
 
 
 def drop(connection: Connection, run_id: str) -> None:

@@ -77,6 +77,17 @@ def complete(connection: Connection, attempt: int, run: Run) -> None:
         connection.execute(sa.update(schema.runs).where(this).values(known))
 
 
+def forget(connection: Connection, run: Run) -> bool:
+    """Keep why an attempt is forgotten, if it is; say whether it counted until now."""
+    runs = schema.runs
+    counts = connection.scalar(of(run).where(runs.c.forgotten == ""))
+    if counts is None or not run.forgotten:
+        return False
+    this = sa.update(runs).where(runs.c.attempt == counts)
+    connection.execute(this.values(forgotten=run.forgotten))
+    return True
+
+
 def add_scores(connection: Connection, scores: Mapping[int, Sequence[Score]]) -> None:
     """Add the scores of attempts, and their averages."""
     found = [

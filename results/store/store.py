@@ -104,16 +104,20 @@ class Store(Reader):
             remarks.drop(connection, run.run_id)
             remarks.keep(connection, run)
 
+    def keep_remarks(self, run: Run) -> None:
+        """Add the tags and notes of a run, and why this attempt is forgotten, to what is stored."""
+        with self._database.transaction() as connection:
+            said = remarks.keep(connection, run)
+            if rows.forget(connection, run) or said:
+                _touch(connection, run.run_id)
+
     def forget(self, run_id: str, reason: str) -> int:
         """Leave all stored attempts at a run out of tables, and keep why; say how many."""
         runs = schema.runs
-        of = runs.c.run_id == run_id
         with self._database.transaction() as connection:
+            of = runs.c.run_id == run_id
             connection.execute(sa.update(runs).where(of).values(forgotten=reason))
-            found = list(connection.scalars(sa.select(runs.c.attempt).where(of)))
-            for attempt in found:
-                kinds.touch(connection, attempt)
-        return len(found)
+            return _touch(connection, run_id)
 
     def saw(self, seen: LastSeen) -> None:
         """Keep what a command at work sees of its run folders, in the place of what it saw."""
@@ -126,6 +130,15 @@ class Store(Reader):
             f"{self._database.name}, so its scores cannot be replaced.\n"
             "  `harness reindex` adds what the run folders hold."
         )
+
+
+def _touch(connection: Connection, run_id: str) -> int:
+    """Note that all attempts at a run were written; say how many."""
+    runs = schema.runs.c
+    found = list(connection.scalars(sa.select(runs.attempt).where(runs.run_id == run_id)))
+    for attempt in found:
+        kinds.touch(connection, attempt)
+    return len(found)
 
 
 def _same(stored: Run, given: Run) -> bool:

@@ -4,13 +4,14 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.commands.reindex import Indexing
-from results.record import Run, Score, Verdicts
+from results.record import Note, Run, Score, Verdicts
 from results.runfolder.record_of import folders
 from results.store import Reader, Store
 
@@ -185,6 +186,84 @@ def test_failed_attempts_are_merged_beside_the_success(
     runs = Reader(there / "harness.db").runs(prefix=run.run_id)
     assert [one.status for one in runs] == ["finished", "failed"]
     assert judged(there)[run.run_id] == judged(here)[run.run_id]
+
+
+def test_another_attempt_at_a_run_that_was_forgotten_here_is_named_and_left_out(
+    here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    mine = Store(there / "harness.db")
+    mine.add(replace(run, started=run.started.replace(year=2020)))
+    mine.forget(run.run_id, "the wrong data")
+    done = harness(there, "merge", str(here / "harness.db"))
+    assert done.returncode == 1
+    assert f"{run.run_id}: not merged: it was forgotten here: the wrong data" in done.stdout
+    assert run.run_id not in stored(there)
+
+
+def test_an_attempt_that_was_forgotten_here_stays_so(
+    here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    mine = Store(there / "harness.db")
+    mine.add(replace(run, scores=()))
+    mine.forget(run.run_id, "the wrong data")
+    done = harness(there, "merge", str(here / "harness.db"))
+    assert done.returncode == 0
+    assert "added to harness.db, 1 there already." in done.stdout
+    assert run.run_id not in stored(there)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_was_forgotten_in_the_other_store_is_forgotten_here_too(
+    is_there: bool, here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    if is_there:
+        Store(there / "harness.db").add(run)
+    Store(here / "harness.db").forget(run.run_id, "the wrong data")
+    assert harness(there, "merge", str(here / "harness.db")).returncode == 0
+    (kept,) = Reader(there / "harness.db").runs(forgotten=True)
+    assert (kept.run_id, kept.forgotten) == (run.run_id, "the wrong data")
+    assert len(stored(there)) == 3
+
+
+def test_a_run_that_was_run_again_after_it_was_forgotten_is_merged(
+    here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    before = replace(run, started=run.started.replace(year=2020), forgotten="the wrong data")
+    Store(here / "harness.db").add(replace(before, scores=()))
+    assert harness(there, "merge", str(here / "harness.db")).returncode == 0
+    runs = Reader(there / "harness.db").runs(prefix=run.run_id, forgotten=None)
+    assert [one.forgotten for one in runs] == ["", "the wrong data"]
+
+
+def test_tags_and_notes_of_a_run_that_both_stores_have_are_joined(
+    here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    note = Note(datetime(2026, 2, 1, tzinfo=UTC), "looks right")
+    Store(there / "harness.db").add(replace(run, tags=("mine",)))
+    Store(here / "harness.db").keep_remarks(replace(run, tags=("theirs",), notes=(note,)))
+    assert harness(there, "merge", str(here / "harness.db")).returncode == 0
+    merged, before = stored(there)[run.run_id], Reader(there / "harness.db").changed()
+    assert (merged.tags, merged.notes) == (("mine", "theirs"), (note,))
+    assert harness(there, "merge", str(here / "harness.db")).returncode == 0
+    assert Reader(there / "harness.db").changed() == before
+
+
+def test_an_archived_run_that_was_forgotten_here_is_not_imported(
+    archive: Path, here: Path, there: Path, harness: Command
+) -> None:
+    run = finished(here)
+    mine = Store(there / "harness.db")
+    mine.add(replace(run, started=run.started.replace(year=2020)))
+    mine.forget(run.run_id, "the wrong data")
+    done = harness(there, "import", str(archive))
+    assert done.returncode == 1
+    assert f"{run.run_id}: not imported: it was forgotten here: the wrong data" in done.stdout
+    assert not (there / "runs" / run.run_id).exists()
 
 
 def test_a_store_is_not_merged_with_itself(here: Path, harness: Command) -> None:
