@@ -37,23 +37,35 @@ class ArchiveError(ResultsError):
 
 
 def pack(folders: Iterable[RunFolder], out: Path) -> None:
-    """Write the files of runs that have ended into the archive `out`.
+    """Write the files of runs that have ended, of each run one folder, into the archive `out`.
 
     Raises:
         FileExistsError: There is such a file.
         RunFolderError: There is something else than files in a folder.
     """
+    # All of them before `out` is made: it may lie in one of the folders.
+    paths = {
+        f"{folder.head().run_id}/{path.relative_to(folder.path).as_posix()}": path
+        for folder in folders
+        for path in _files(folder.path)
+    }
+    with out.open("xb") as file:
+        try:
+            _write(file, paths)
+        except BaseException:
+            out.unlink()
+            raise
+
+
+def _write(file: IO[bytes], paths: Mapping[str, Path]) -> None:
     digests: dict[str, str] = {}
-    with out.open("xb") as file, ZipFile(file, "w", ZIP_STORED) as archive:
-        for folder in folders:
-            run_id = folder.head().run_id
-            for path in _files(folder.path):
-                name = f"{run_id}/{path.relative_to(folder.path).as_posix()}"
-                with (
-                    path.open("rb") as source,
-                    archive.open(_info(name), "w", force_zip64=True) as target,
-                ):
-                    digests[name] = _copied(source, target)
+    with ZipFile(file, "w", ZIP_STORED) as archive:
+        for name, path in paths.items():
+            with (
+                path.open("rb") as source,
+                archive.open(_info(name), "w", force_zip64=True) as target,
+            ):
+                digests[name] = _copied(source, target)
         manifest = json.dumps({"format": FORMAT, "files": digests}, indent=2)
         archive.writestr(_info(MANIFEST), manifest)
 

@@ -133,6 +133,52 @@ def test_an_archive_is_not_overwritten(archive: Path, here: Path, harness: Comma
     assert archive.read_bytes() == before
 
 
+def test_an_archive_in_the_folder_of_its_run_does_not_hold_itself(
+    here: Path, there: Path, harness: Command
+) -> None:
+    folder = here / "runs" / finished(here).run_id
+    before = contents(folder)
+    done = harness(folder, "export", ".", "--out", "zz.zip", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"] == [folder.name]
+    assert harness(there, "import", str(folder / "zz.zip")).returncode == 0
+    assert contents(there / "runs" / folder.name) == before
+
+
+def test_a_run_that_is_named_twice_is_exported_once(here: Path, harness: Command) -> None:
+    run = finished(here).run_id
+    done = harness(here, "export", run, f"runs/{run}", str(here / "runs" / run), "--out", "a.zip")
+    assert done.returncode == 0, done.stderr
+    assert "1 run written to a.zip" in done.stdout
+
+
+def test_two_copies_of_a_run_are_not_exported(here: Path, harness: Command) -> None:
+    run = finished(here).run_id
+    shutil.copytree(here / "runs" / run, here / "runs" / "copy")
+    done = harness(here, "export", run, "runs/copy", "--out", "runs.zip")
+    assert done.returncode == 2
+    assert f"runs/copy are both of run {run}. Name one of them." in done.stderr
+    assert not (here / "runs.zip").exists()
+
+
+@pytest.mark.parametrize("file", ["result.json", "verdicts/boolq.jsonl"])
+def test_a_damaged_folder_that_is_there_keeps_no_other_run_outside(
+    file: str, archive: Path, there: Path, harness: Command
+) -> None:
+    shutil.copytree(FORMAT_1, there / "runs")
+    damaged = next((there / "runs").glob(f"*/{file}"))
+    damaged.write_text("{")
+    run = damaged.relative_to(there / "runs").parts[0]
+    for folder in folders(there / "runs"):
+        if folder.path.name != run:
+            shutil.rmtree(folder.path)
+    done = harness(there, "import", str(archive))
+    assert done.returncode == 1
+    assert f"{run}: not imported: {damaged} is damaged: " in done.stdout
+    assert "3 runs imported, 0 there already." in done.stdout
+    assert damaged.read_text() == "{"
+
+
 def test_a_store_takes_what_another_has(here: Path, there: Path, harness: Command) -> None:
     done = harness(there, "merge", str(here / "harness.db"))
     assert done.returncode == 0, done.stderr
