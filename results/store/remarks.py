@@ -19,6 +19,11 @@ class Remarks:
     tags: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    def with_those(self, tags: Collection[str], notes: Collection[Note]) -> "Remarks":
+        """Add tags and notes that are written elsewhere."""
+        in_order = sorted({*self.notes, *notes}, key=lambda note: note.written)
+        return Remarks(tuple(sorted({*self.tags, *tags})), tuple(in_order))
+
 
 def read(connection: Connection, run_ids: Collection[str]) -> dict[str, Remarks]:
     """Read what is written on runs."""
@@ -36,13 +41,8 @@ def read(connection: Connection, run_ids: Collection[str]) -> dict[str, Remarks]
 
 def joined(stored: Run, given: Run) -> Run:
     """Add to a run what users said of it to the store."""
-    notes = sorted({*stored.notes, *given.notes}, key=lambda note: note.written)
-    return dataclasses.replace(
-        given,
-        tags=tuple(sorted({*stored.tags, *given.tags})),
-        notes=tuple(notes),
-        forgotten=given.forgotten or stored.forgotten,
-    )
+    told = Remarks(stored.tags, stored.notes).with_those(given.tags, given.notes)
+    return dataclasses.replace(given, **vars(told), forgotten=given.forgotten or stored.forgotten)
 
 
 def keep(connection: Connection, run: Run) -> bool:
@@ -50,19 +50,21 @@ def keep(connection: Connection, run: Run) -> bool:
     known = read(connection, [run.run_id])[run.run_id]
     tags: list[dict[str, object]] = [{"tag": tag} for tag in run.tags if tag not in known.tags]
     notes = [vars(note) for note in run.notes if note not in known.notes]
-    _insert(connection, schema.tags, run, tags)
-    _insert(connection, schema.notes, run, notes)
+    _insert(connection, schema.tags, run.run_id, tags)
+    _insert(connection, schema.notes, run.run_id, notes)
     return bool(tags or notes)
 
 
-def drop(connection: Connection, run_id: str) -> None:
-    """Remove all tags and notes of a run."""
+def replace(connection: Connection, run_id: str, said: Remarks) -> None:
+    """Give a run these tags and notes, and no others."""
     for table in (schema.tags, schema.notes):
         connection.execute(sa.delete(table).where(table.c.run_id == run_id))
+    _insert(connection, schema.tags, run_id, [{"tag": tag} for tag in said.tags])
+    _insert(connection, schema.notes, run_id, [vars(note) for note in said.notes])
 
 
 def _insert(
-    connection: Connection, table: sa.Table, run: Run, rows: list[dict[str, object]]
+    connection: Connection, table: sa.Table, run_id: str, rows: list[dict[str, object]]
 ) -> None:
     if rows:
-        connection.execute(sa.insert(table), [row | {"run_id": run.run_id} for row in rows])
+        connection.execute(sa.insert(table), [row | {"run_id": run_id} for row in rows])

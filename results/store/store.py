@@ -3,7 +3,7 @@
 It is an index: `harness reindex` rebuilds it from the run folders.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -25,6 +25,7 @@ from results.store import (
 )
 from results.store.last_seen import LastSeen
 from results.store.reader import Reader
+from results.store.remarks import Remarks
 
 
 class Store(Reader):
@@ -98,11 +99,13 @@ class Store(Reader):
             verdicts.replace(connection, attempt, judged)
             kinds.touch(connection, attempt)
 
-    def remark(self, run: Run) -> None:
-        """Give the run of this id these tags and notes, and no others."""
+    def remark(self, run_id: str, change: Callable[[Remarks], Remarks]) -> Remarks:
+        """Change what is written on a run; no other writer comes between reading and writing."""
         with self._database.transaction() as connection:
-            remarks.drop(connection, run.run_id)
-            remarks.keep(connection, run)
+            said = change(remarks.read(connection, [run_id])[run_id])
+            remarks.replace(connection, run_id, said)
+            _touch(connection, run_id)
+        return said
 
     def keep_remarks(self, run: Run) -> None:
         """Add the tags and notes of a run, and why this attempt is forgotten, to what is stored."""

@@ -1,16 +1,17 @@
 """`harness tag` and `harness note`: what users write on a run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.commands.report import Report
 from harness.errors import UserError
-from results.record import Note, Run
+from results.record import Note
 from results.runfolder import remarks
 from results.runfolder.folder import RunFolder
 from results.store import Store
+from results.store.remarks import Remarks
 
 
 def tag(store_place: str, run: str, names: Sequence[str]) -> Report:
@@ -22,9 +23,7 @@ def tag(store_place: str, run: str, names: Sequence[str]) -> Report:
     """
     if bad := [name for name in names if not name.isprintable() or len(name.split()) != 1]:
         raise UserError(f"{bad[0]!r} is not one word, so it cannot be a tag.")
-    store = Store(store_place)
-    found = store.run(run)
-    return _kept(store, replace(found, tags=tuple(sorted({*found.tags, *names}))))
+    return _changed(store_place, run, lambda said: said.with_those(names, ()))
 
 
 def untag(store_place: str, run: str, names: Sequence[str]) -> Report:
@@ -34,12 +33,14 @@ def untag(store_place: str, run: str, names: Sequence[str]) -> Report:
         UserError: The run has no such tag.
         ResultsError: There is not one such run.
     """
-    store = Store(store_place)
-    found = store.run(run)
-    if absent := sorted({*names} - {*found.tags}):
-        told = ", ".join(found.tags) or "none"
-        raise UserError(f"Run {found.run_id} has no tag {absent[0]!r}.\n  Its tags: {told}")
-    return _kept(store, replace(found, tags=tuple(one for one in found.tags if one not in names)))
+
+    def without(said: Remarks) -> Remarks:
+        if absent := sorted({*names} - {*said.tags}):
+            told = ", ".join(said.tags) or "none"
+            raise UserError(f"Run {run} has no tag {absent[0]!r}.\n  Its tags: {told}")
+        return replace(said, tags=tuple(one for one in said.tags if one not in names))
+
+    return _changed(store_place, run, without)
 
 
 def note(store_place: str, run: str, text: str) -> Report:
@@ -51,17 +52,25 @@ def note(store_place: str, run: str, text: str) -> Report:
     """
     if not text.strip():
         raise UserError("The note is empty. Please say something.")
+    written = Note(datetime.now(UTC), text)
+    return _changed(store_place, run, lambda said: said.with_those((), [written]))
+
+
+def _changed(store_place: str, named: str, change: Callable[[Remarks], Remarks]) -> Report:
+    """Change what is said of a run, in the store and in its folder, which may know more."""
     store = Store(store_place)
-    found = store.run(run)
-    return _kept(store, replace(found, notes=(*found.notes, Note(datetime.now(UTC), text))))
+    found = store.run(named)
+    folder = RunFolder(Path(found.folder))
+    is_there = folder.path.is_dir()
 
+    def changed(stored: Remarks) -> Remarks:
+        if not is_there:
+            return change(stored)
+        said = change(stored.with_those(*remarks.kept(folder)))
+        remarks.keep(folder, said.tags, said.notes)
+        return said
 
-def _kept(store: Store, run: Run) -> Report:
-    """Write what is said of a run into the store and into its folder."""
-    store.remark(run)
-    folder = RunFolder(Path(run.folder))
-    if is_there := folder.path.is_dir():
-        remarks.keep(folder, run.tags, run.notes)
+    run = replace(found, **vars(store.remark(found.run_id, changed)))
     told = [
         f"Run {run.run_id}: tags {', '.join(run.tags) or 'none'}.",
         *(f"{one.written:%Y-%m-%d %H:%M}: {one.text}" for one in run.notes),

@@ -1,6 +1,7 @@
 """What `harness history` asks of a store, on each database, against a plain loop over all runs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -234,12 +235,14 @@ def test_tags_and_notes_are_kept_beside_runs_and_replaced_as_a_whole(
     note = Note(datetime(2026, 2, 1, tzinfo=UTC), "looks right")
     said = make(tags=("main", "paper"), notes=(note,))
     store.add(run)
-    store.remark(said)
+    store.remark(run.run_id, lambda known: known.with_those(said.tags, said.notes))
     assert Reader(place).runs() == [said]
     assert ids(place, tags=["main", "paper"]) == [run.run_id]
     store.add(run)  # an older copy of the folder takes nothing away
     assert Reader(place).runs() == [said]
-    store.remark(make(tags=("main",)))
+    before = store.changed()
+    store.remark(run.run_id, lambda known: replace(known, tags=("main",), notes=()))
+    assert store.changed() > before
     assert Reader(place).runs() == [make(tags=("main",))]
 
 

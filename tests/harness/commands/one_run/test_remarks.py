@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from harness.commands.one_run import remarks
 from harness.commands.reindex import reindex
 from harness.errors import UserError
+from results.runfolder.folder import RunFolder
+from results.runfolder.remarks import kept as kept_of
 from results.store import Reader
 
 FORMAT_1 = Path(__file__).parents[3] / "results" / "runfolder" / "format_1"
@@ -38,6 +41,27 @@ def test_a_run_without_its_folder_is_tagged_in_the_store_alone(store: Path) -> N
     run = Reader(store).runs()[0].run_id
     shutil.rmtree(store.parent / "runs")
     assert "the store alone" in remarks.tag(str(store), run, ["main"]).notes[0]
+
+
+def test_processes_that_write_on_one_run_at_once_lose_nothing(store: Path) -> None:
+    run = Reader(store).runs()[0].run_id
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: remarks.note(str(store), run, f"note {number}"), range(12)))
+    expected = {f"note {number}" for number in range(12)}
+    assert {note.text for note in Reader(store).run(run).notes} == expected
+    _, kept = kept_of(RunFolder(store.parent / "runs" / run))
+    assert {note.text for note in kept} == expected
+
+
+def test_what_another_store_wrote_into_the_folder_stays(store: Path, tmp_path: Path) -> None:
+    other = str(tmp_path / "other.db")
+    reindex(other, store.parent / "runs")
+    run = Reader(store).runs()[0].run_id
+    remarks.note(str(store), run, "here")
+    told = remarks.tag(other, run, ["there"])
+    assert (told.value.tags, [note.text for note in told.value.notes]) == (("there",), ["here"])
+    tags, notes = kept_of(RunFolder(store.parent / "runs" / run))
+    assert (tags, [note.text for note in notes]) == (("there",), ["here"])
 
 
 @pytest.mark.parametrize("tag", ["two words", "", "a\x1bb"])
