@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -21,7 +22,7 @@ from harness.scheduling.policy import Policy
 from harness.scheduling.resources import Resources
 from harness.spec.planned import PlannedRun
 from results.runfolder import wishes
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import folders
 from results.store import Store, database
 
@@ -60,11 +61,13 @@ def _as_planned(asked: Resources, runs: Sequence[PlannedRun]) -> Resources:
 
 def _failed(root: Path) -> list[RunFolder]:
     check_root(root)
-    return [one for one in folders(root) if one.failed and not one.ended and _counts(one)]
+    return [one for one in folders(root) if _has_failed(one)]
 
 
-def _counts(folder: RunFolder) -> bool:
-    return wishes.forgotten(folder) is None
+def _has_failed(folder: RunFolder) -> bool:
+    with suppress(OSError, RunFolderError):  # `harness reindex` names what cannot be read
+        return folder.failed and not folder.ended and wishes.forgotten(folder) is None
+    return False
 
 
 def _planned(folder: RunFolder) -> PlannedRun:

@@ -33,11 +33,9 @@ EDITED = "edited after the run: "
 
 def record_of(folder: RunFolder) -> Run | None:
     """Read a run folder as a record; None while nothing says how an attempt ended."""
-    ended = folder.result() or folder.divergence() or folder.failure()
-    if ended is None:
-        return None
     with files.naming(folder.path):
-        return _record(folder, ended)
+        ended = folder.result() or folder.divergence() or folder.failure()
+        return _record(folder, ended) if ended else None
 
 
 def attempt_of(folder: RunFolder, state: State) -> Run:
@@ -58,12 +56,30 @@ def _so_far(folder: RunFolder, state: State) -> Failure:
 
 
 def folders(root: Path) -> list[RunFolder]:
-    """List the run folders below `root`, of every format, those without a spec too."""
+    """List the run folders below `root`, of every format, those without a spec too.
+
+    So it does with folders that may not be entered: whoever reads them has the reason.
+
+    Raises:
+        RunFolderError: `root` may not be read.
+    """
+    names: list[str] = []
+    with files.naming(root), suppress(FileNotFoundError):
+        names = os.listdir(root)  # noqa: PTH208 (Path.glob hides what may not be read)
     # A rerun works below a name with a dot.
-    below = (path for path in sorted(root.glob("*")) if path.name[0] != "." and path.is_dir())
-    return [
-        RunFolder(path) for path in below if any(os.path.lexists(path / one) for one in OF_A_RUN)
-    ]
+    below = (root / name for name in sorted(names) if name[0] != ".")
+    return [RunFolder(path) for path in below if any(_may_be(path / one) for one in OF_A_RUN)]
+
+
+def _may_be(path: Path) -> bool:
+    """Tell whether something is in the place of a file, or it cannot be told."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _record(folder: RunFolder, ended: Result | Divergence | Failure) -> Run:

@@ -11,8 +11,8 @@ from results.errors import ResultsError, stands_in
 from results.store import database, schema, sqlite, version
 from results.store.reader import Reader
 
-DAMAGED = ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT", "SQLITE_NOTADB")
-"""Answers of SQLite that mean that the content is not what it was."""
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading a value raises that is not what was written."""
 
 MISSING = "is not there"
 
@@ -50,9 +50,10 @@ def _damage(place: str) -> str | None:
             if found:  # it is kept as it was
                 transaction.rollback()
             return found
+    except UNREADABLE as error:  # by a migration
+        return f"is damaged: an attempt of it cannot be read ({error})"
     except DBAPIError as error:
-        code = getattr(error.orig, "sqlite_errorname", "")
-        if isinstance(error, ProgrammingError) or code.startswith(DAMAGED):
+        if isinstance(error, ProgrammingError) or sqlite.is_damage(error):
             return f"is damaged: {error.orig}"
         text = sqlite.explanation(name, error)
         raise ResultsError(text or f"The store {name} answered: {error.orig}") from error
@@ -98,9 +99,14 @@ def _unreadable(place: str) -> str | None:
     """Say which error reading every attempt gives: a byte may have changed in any value."""
     reader, first = Reader(place), 0
     try:
-        while part := reader.page(first, AT_ONCE):
+        while part := reader.page(first, AT_ONCE, forgotten=None):
             reader.verdicts({run.run_id: run for run in part}.values())
             first += AT_ONCE
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         return f"is damaged: an attempt of it cannot be read ({error})"
+    except ResultsError as error:
+        cause = error.__cause__
+        if isinstance(cause, DBAPIError) and sqlite.is_damage(cause):
+            return f"is damaged: {cause.orig}"
+        raise
     return None

@@ -29,6 +29,9 @@ MOUNTS = Path("/proc/self/mountinfo")
 JOURNALS = ("-journal", "-wal", "-shm")
 """What SQLite keeps beside a file; applied to another file, it would damage that."""
 
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT", "SQLITE_NOTADB")
+"""Answers of SQLite that mean that the content is not what it was."""
+
 ANOTHER = "name another store with --store or HARNESS_STORE."
 
 
@@ -82,7 +85,8 @@ def for_reading(url: URL) -> URL:
     path = Path(name(url))
     if not path.exists():
         raise ResultsError(f"There is no store at {path}.\n  `harness run` makes one; or {ANOTHER}")
-    if not os.access(path.parent, os.W_OK) and not _wal(path).exists():
+    at_work = any(Path(f"{path}{end}").exists() for end in ("-journal", "-wal"))
+    if not os.access(path.parent, os.W_OK) and not at_work:
         # SQLite would make files beside it; without them there is no writer to be seen.
         return url.set(database=path.absolute().as_uri(), query={"immutable": "1", "uri": "true"})
     # Not mode=ro: after a crash of its writer, SQLite must first undo the broken transaction.
@@ -117,10 +121,6 @@ def _share_rights(path: Path) -> None:
                 one.chmod(wanted | rights)
 
 
-def _wal(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
 def prefer_wal(engine: Engine) -> None:
     """Let readers and the writer work side by side, where the file system allows."""
     path = engine.url.database
@@ -152,6 +152,13 @@ def explanation(name: str, error: DBAPIError) -> str | None:
         if code.startswith(prefix):
             return text.format(name=name, locked=_locked(name))
     return None
+
+
+def is_damage(error: DBAPIError) -> bool:
+    """Tell whether an error means that the content of a file is not what it was."""
+    code = getattr(error.orig, "sqlite_errorname", None)
+    # Of a text that is not UTF-8 the driver complains, which has no codes.
+    return code.startswith(DAMAGED) if code else isinstance(error.orig, sqlite3.Error)
 
 
 def _locked(name: str) -> str:

@@ -117,6 +117,11 @@ def overwritten(place: Path, start: float, end: float) -> None:
         file.write(bytes(int((end - start) * size)))
 
 
+def forget_and_damage(place: Path) -> None:
+    Store(place).forget(folders(FORMAT_1)[0].path.name, "the wrong data")
+    execute(place, "UPDATE documents SET spec = '{' WHERE attempt = 1")
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "another text": lambda place: place.write_text("not a database " * 999),
     "first half": lambda place: overwritten(place, 0, 0.5),
@@ -128,6 +133,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no row of the version": lambda place: execute(place, "DELETE FROM harness_schema"),
     "a column less": lambda place: execute(place, "ALTER TABLE documents DROP COLUMN flags"),
     "no JSON": lambda place: execute(place, "UPDATE documents SET spec = '{' WHERE attempt = 2"),
+    "no JSON of a forgotten run": forget_and_damage,
+    "no UTF-8": lambda place: execute(place, "UPDATE runs SET method = CAST(x'ff' AS TEXT)"),
 }
 
 

@@ -1,9 +1,11 @@
 """From run folders to records, without any other package of the project."""
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from results.record import Run
-from results.runfolder.folder import RunFolder
+from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.record_of import folders, record_of
 from results.runfolder.values import Divergence, Environment, Head, Result, TrainRecord
 from results.store import Store
@@ -45,6 +47,21 @@ def failed(tmp_path: Path, create: Callable[..., RunFolder]) -> RunFolder:
     folder = create(tmp_path / "runs" / "fedcba9876543210", run_id="fedcba9876543210")
     folder.note_failure("ValueError: no such layer", seconds=3.0)
     return folder
+
+
+@pytest.fixture
+def closed(finished: RunFolder) -> Iterator[Path]:
+    """Place a finished run where this process, as another user if need be, may not enter."""
+    root = Path(tempfile.mkdtemp())
+    root.chmod(0o755)
+    shutil.copytree(finished.path, root / finished.path.name)
+    (root / finished.path.name).chmod(0)
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    yield root / finished.path.name
+    os.seteuid(user)
+    (root / finished.path.name).chmod(0o755)
+    shutil.rmtree(root)
 
 
 def record(folder: RunFolder) -> Run:
@@ -206,3 +223,18 @@ def test_the_memory_of_a_resumed_run_is_that_of_all_its_phases(
     assert run.peak_memory == {**trained, **later}
     assert run.peak_memory_bytes == 9000
     assert run.nondeterministic_kernels == ("kthvalue CUDA",)
+
+
+def test_a_folder_that_may_not_be_entered_is_listed_and_says_why_it_is_not_read(
+    closed: Path,
+) -> None:
+    (folder,) = folders(closed.parent)
+    assert folder.path == closed
+    with pytest.raises(RunFolderError, match=f"{closed} cannot be read: Permission denied"):
+        record_of(folder)
+
+
+def test_a_folder_of_run_folders_that_may_not_be_read_is_not_an_empty_one(closed: Path) -> None:
+    with pytest.raises(RunFolderError, match=f"{closed} cannot be read: Permission denied"):
+        folders(closed)
+    assert folders(closed.parent / "nowhere") == []

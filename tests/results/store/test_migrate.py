@@ -11,12 +11,13 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from results.errors import ResultsError
 from results.fields import Condition, Field
 from results.record import Run, Score
 from results.store import Reader, Store, database, migrate, schema, version
+from results.store.health import fault
 from results.store.query import Query
 
 Make = Callable[..., Run]
@@ -86,22 +87,39 @@ def before(name: str, tmp_path: Path) -> Path:
     return folder
 
 
+def first_schema(connection: Connection, tmp_path: Path, run: Run) -> sa.MetaData:
+    """Make a store as the first schema has it, with a run but without its scores."""
+    fields = {"attempt": 1} | asdict(run)
+    later = ("fold", "flags", "recipe", "provenance", "scores")
+    for name in (*later, "conditions", "backbone_place", "validation_loss"):
+        del fields[name]
+    migrate.upgrade(connection, "harness.db", before("v002", tmp_path))
+    old = sa.MetaData()
+    old.reflect(connection)
+    connection.execute(sa.insert(old.tables["runs"]), fields)
+    return old
+
+
+def test_a_store_of_before_with_a_value_that_no_migration_can_read_is_damaged(
+    place: str, empty: Engine, tmp_path: Path, make: Make
+) -> None:
+    with empty.begin() as connection:
+        old = first_schema(connection, tmp_path, make(started=datetime(2026, 1, 1)))
+        connection.execute(sa.update(old.tables["runs"]).values(spec=["not a spec"]))
+    assert "an attempt of it cannot be read" in (fault(place) or "")
+    with empty.connect() as connection:
+        assert version.current(connection) == "001"  # kept as it was
+
+
 def test_runs_of_the_first_schema_keep_their_accuracies(
     place: str, empty: Engine, tmp_path: Path, make: Make
 ) -> None:
     # Without a zone, as the first schema keeps it.
     spec = {"train": {"lr": 0.0002, "epochs": 3}, "generate": {"batch_size": 8}}
     run = make(started=datetime(2026, 1, 1), recipe="", provenance={}, spec=spec)
-    fields = {"attempt": 1} | asdict(run)
-    later = ("fold", "flags", "recipe", "provenance", "scores")
-    for name in (*later, "conditions", "backbone_place", "validation_loss"):
-        del fields[name]
     gsm8k = {"attempt": 1, "benchmark": "gsm8k", "n": 1319}
     with empty.begin() as connection:
-        migrate.upgrade(connection, "harness.db", before("v002", tmp_path))
-        old = sa.MetaData()
-        old.reflect(connection)
-        connection.execute(sa.insert(old.tables["runs"]), fields)
+        old = first_schema(connection, tmp_path, run)
         paper = {"position": 0, "extractor": "llm-adapters", "headline": True, "correct": 880}
         strict = {"position": 1, "extractor": "strict", "headline": False, "correct": 7}
         connection.execute(sa.insert(old.tables["scores"]), [gsm8k | paper, gsm8k | strict])

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, event
 
 from results.errors import ResultsError
 from results.record import Run
-from results.store import Reader, Store
+from results.store import Reader, Store, sqlite
 
 Make = Callable[..., Run]
 
@@ -112,6 +112,19 @@ def test_what_is_to_be_made_writable_is_named(
     monkeypatch.setattr(os, "access", lambda one, _: one != beside)  # for root, all is writable
     with pytest.raises(ResultsError, match=f"Please make {beside} writable, or"):
         Store(f"sqlite:///file:{path}?mode=ro&uri=true")
+
+
+def test_who_may_not_write_to_the_folder_sees_a_writer_at_work_in_either_mode(
+    path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store(path).add(make())
+    monkeypatch.setattr(os, "access", lambda *_: False)  # for root, all is writable
+    for journal in ("-journal", "-wal"):
+        file = path.with_name(path.name + journal)
+        assert sqlite.for_reading(sqlite.url(path)).query.get("immutable") == "1"
+        file.touch()
+        assert "immutable" not in sqlite.for_reading(sqlite.url(path)).query
+        file.unlink()
 
 
 @pytest.fixture

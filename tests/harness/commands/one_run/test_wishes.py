@@ -156,6 +156,15 @@ def test_retry_of_all_failed_runs_refuses_a_folder_that_is_not_there(
     assert "typo: no such folder" in done.stderr
 
 
+def test_a_folder_that_cannot_be_read_keeps_no_other_from_being_retried(
+    folder: RunFolder, harness: Command, tmp_path: Path
+) -> None:
+    (folder.path / "failure.json").mkdir()
+    done = harness(tmp_path, "retry", "--failed")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "No run has failed.\n"
+
+
 EXECUTOR = """
 from harness.scheduling.executors.conformance.stand_in import COMMAND
 from harness.scheduling.executors.local import LocalExecutor
