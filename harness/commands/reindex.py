@@ -13,6 +13,7 @@ from results.runfolder.record_of import folders, record_of
 from results.runfolder.state import ending
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store, database
+from results.store.database import UnstorableError
 from results.store.health import fault
 from results.store.rebuild import rebuild
 
@@ -91,7 +92,7 @@ class Indexing:
             run = record_of(folder)
             if run and self._is_new(run, folder):
                 store.put(run, self._verdicts(folder))
-        except RunFolderError as error:
+        except (RunFolderError, UnstorableError) as error:
             self.left_out[folder.path] = f"left out: {error}"
         except (ArithmeticError, ValueError) as error:
             self.left_out[folder.path] = f"left out: no store can hold it: {error}"

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy import URL, Connection, Engine
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from results.errors import ResultsError
 from results.store import postgresql, sqlite
+
+
+class UnstorableError(ResultsError):
+    """The database takes no such value: a text with a NUL byte, or one that is too large."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Database:
         try:
             with self.engine.begin() as connection:
                 yield connection
+        except DataError as error:
+            raise UnstorableError(f"The store {self.name} answered: {error.orig}") from error
         except DBAPIError as error:
             text = sqlite.explanation(self.name, error)
             raise ResultsError(text or f"The store {self.name} answered: {error.orig}") from error

@@ -238,3 +238,8 @@ def test_a_folder_of_run_folders_that_may_not_be_read_is_not_an_empty_one(closed
     with pytest.raises(RunFolderError, match=f"{closed} cannot be read: Permission denied"):
         folders(closed)
     assert folders(closed.parent / "nowhere") == []
+
+
+def test_a_reason_has_no_byte_that_a_server_would_refuse(failed: RunFolder) -> None:
+    failed.note_failure("printed \0 and died")
+    assert record(failed).reason == r"printed \x00 and died"

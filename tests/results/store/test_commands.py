@@ -1,5 +1,7 @@
 """The commands on PostgreSQL: they say what they say of a SQLite file."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import pytest
 
 from results.record import Run
+from results.runfolder.record_of import folders
 from results.store import Reader, Store
 
 Command = Callable[..., Any]
@@ -79,3 +82,18 @@ def test_a_server_that_is_not_there_is_told_in_a_message(harness: Command, tmp_p
     assert done.returncode == 2
     assert done.stderr.startswith("error: The store postgresql+psycopg://me@/x")
     assert "connection to server" in done.stderr
+
+
+def test_a_run_that_a_server_takes_not_is_named_and_the_others_are_taken(
+    harness: Command, url: str, tmp_path: Path
+) -> None:
+    shutil.copytree(FORMAT_1, tmp_path / "runs")
+    first, *_ = folders(tmp_path / "runs")
+    job = json.loads((first.path / "job.json").read_text())
+    (first.path / "job.json").write_text(json.dumps({**job, "backbone_place": "a\0b"}))
+    done = harness(tmp_path, "reindex", "--store", url)
+    assert done.returncode == 1, done.stderr
+    assert f"{first.path}: left out: The store " in done.stdout
+    assert {run.run_id for run in Reader(url).runs()} == {
+        folder.path.name for folder in folders(tmp_path / "runs") if folder.path != first.path
+    }
