@@ -15,8 +15,7 @@ from results.store.comparing import holds
 
 def keep(connection: Connection, values: Mapping[str, Any]) -> int:
     """Add a set of fields with their values unless it is there already; return its key."""
-    rows = {_key([name, value]): (name, value) for name, value in values.items()}
-    key = _key(sorted(rows))
+    key, rows = _rows(values)
     facts = schema.facts
     if (
         rows
@@ -25,6 +24,29 @@ def keep(connection: Connection, values: Mapping[str, Any]) -> int:
         _add(connection, rows)
         connection.execute(sa.insert(facts), [{"key": key, "field": field} for field in rows])
     return key
+
+
+def drop(connection: Connection, values: Mapping[str, Any]) -> None:
+    """Remove a set of fields with their values, which whoever has them adds again."""
+    key, rows = _rows(values)
+    facts, fields = schema.facts.c, schema.fields.c
+    connection.execute(sa.delete(schema.facts).where(facts.key == key))
+    connection.execute(sa.delete(schema.fields).where(fields.field.in_(rows)))
+
+
+def is_right(connection: Connection, key: int, values: Mapping[str, Any]) -> bool:
+    """Tell whether a set of fields with their values is what is stored under a key."""
+    of = schema.fields.c
+    joined = schema.facts.join(schema.fields, schema.facts.c.field == of.field)
+    asked = sa.select(of.name, of.value, of.number).select_from(joined)
+    stored = {tuple(row) for row in connection.execute(asked.where(schema.facts.c.key == key))}
+    return stored == {(name, written(value), number(value)) for name, value in values.items()}
+
+
+def _rows(values: Mapping[str, Any]) -> tuple[int, dict[int, tuple[str, Any]]]:
+    """Give the key of a set, and its fields by their keys."""
+    rows = {_key([name, value]): (name, value) for name, value in values.items()}
+    return _key(sorted(rows)), rows
 
 
 def _add(connection: Connection, rows: Mapping[int, tuple[str, Any]]) -> None:

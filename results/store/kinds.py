@@ -22,6 +22,19 @@ def keep(connection: Connection, kind: Kind) -> str:
     return name
 
 
+def correct(connection: Connection, kind: Kind) -> None:
+    """Write a kind again if it is there."""
+    table = schema.kinds
+    connection.execute(sa.update(table).where(table.c.kind == key(kind)).values(vars(kind)))
+
+
+def is_right(connection: Connection, name: str, kind: Kind) -> bool:
+    """Tell whether a kind is what is stored under a key."""
+    table = schema.kinds
+    row = connection.execute(sa.select(table).where(table.c.kind == name)).first()
+    return row is not None and _kind(row) == kind
+
+
 def key(kind: Kind) -> str:
     """Hash a kind."""
     return sha256(json.dumps(vars(kind), sort_keys=True).encode()).hexdigest()[:16]

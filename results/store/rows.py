@@ -39,6 +39,9 @@ def add(connection: Connection, run: Run) -> int:
 
 def replace(connection: Connection, attempt: int, run: Run) -> None:
     """Store an attempt in place of what is stored of it."""
+    kinds.correct(connection, run.kind)
+    facts.drop(connection, of_spec(run.spec))
+    facts.drop(connection, of_environment(run.environment))
     keys = facts_of(connection, run)
     for table in (schema.runs, schema.documents):
         this = sa.update(table).where(table.c.attempt == attempt)
@@ -46,6 +49,20 @@ def replace(connection: Connection, attempt: int, run: Run) -> None:
     scores = schema.scores
     connection.execute(sa.delete(scores).where(scores.c.attempt == attempt))
     add_scores(connection, {attempt: run.scores})
+
+
+def is_found(connection: Connection, attempt: int, run: Run) -> bool:
+    """Tell whether a stored attempt is found by its kind, its fields and its averages."""
+    runs = schema.runs.c
+    keys = sa.select(runs.kind, runs.spec_facts, runs.environment_facts, runs.wall_seconds)
+    kind, spec, environment, wall = connection.execute(keys.where(runs.attempt == attempt)).one()
+    return (
+        wall == run.seconds.get("wall")
+        and kinds.is_right(connection, kind, run.kind)
+        and facts.is_right(connection, spec, of_spec(run.spec))
+        and facts.is_right(connection, environment, of_environment(run.environment))
+        and averages.are_right(connection, attempt)
+    )
 
 
 def facts_of(connection: Connection, run: Run) -> dict[str, object]:

@@ -71,7 +71,11 @@ class Store(Reader):
             else:
                 (stored,) = self._read(connection, rows.of(run))
                 told = remarks.joined(stored, run)
-                if _same(stored, told) and _same_verdicts(connection, run, judged):
+                if (
+                    _same(stored, told)
+                    and rows.is_found(connection, attempt, told)
+                    and _same_verdicts(connection, run, judged)
+                ):
                     return False
                 rows.replace(connection, attempt, self._placed(told))
             remarks.keep(connection, run)

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,39 @@ def test_a_whole_store_keeps_what_no_folder_holds_and_its_runs_are_put_right(
     found = stored(store)
     assert {one.value for one in found.pop("f" * 16).scores} == {1.0}
     assert found == expected()
+
+
+FOUND_BY = ("averages", "facts", "fields", "kinds")
+"""Tables that are made of what others hold, for queries."""
+
+
+def content(place: Path) -> dict[str, set[tuple[object, ...]]]:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("UPDATE kinds SET changed = 0")
+        return {one: {*connection.execute(f"SELECT * FROM {one}")} for one in (*FOUND_BY, "runs")}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        *(f"DELETE FROM {table}" for table in FOUND_BY),
+        "DELETE FROM facts WHERE field = (SELECT field FROM fields WHERE name = 'train.lr')",
+        "UPDATE averages SET micro = 0.99",
+        "UPDATE fields SET value = 7, number = 7",
+        "UPDATE kinds SET method = 'mine'",
+        "UPDATE runs SET kind = '', spec_facts = 0, environment_facts = 0, wall_seconds = 0",
+    ],
+)
+def test_what_runs_are_found_by_is_put_right(statement: str, harness: Command, store: Path) -> None:
+    before = content(store)
+    execute(store, statement)
+    done = harness(store.parent, "reindex", "--runs", str(FORMAT_1))
+    assert done.returncode == 0, done.stderr
+    assert stored(store) == expected()
+    assert content(store) == before
+    changed = Reader(store).changed()
+    assert harness(store.parent, "reindex", "--runs", str(FORMAT_1)).returncode == 0
+    assert Reader(store).changed() == changed
 
 
 def test_a_second_reindex_changes_nothing(harness: Command, store: Path) -> None:

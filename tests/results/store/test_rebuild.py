@@ -64,3 +64,14 @@ def test_what_is_put_takes_the_place_of_the_same_attempt_alone(place: str, make:
     assert store.put(changed)
     assert not store.put(changed)
     assert sorted(store.runs(), key=lambda run: run.seed) == [make(seed=1), changed]
+
+
+@pytest.mark.parametrize("table", ["averages", "facts", "kinds"])
+def test_what_a_run_is_found_by_is_put_right_once(table: str, place: str, make: Make) -> None:
+    store, run = Store(place), make()
+    store.add(run)
+    assert not store.put(run)
+    execute(place, f"DELETE FROM {table}")
+    assert store.put(run)
+    assert not store.put(run)
+    assert [kind.method for kind in store.kinds()] == ["lora"]
