@@ -29,7 +29,6 @@ def merge(store_place: str, other: str) -> Report:
     added, known, lines, first = 0, 0, [], 0
     while part := theirs.page(first, AT_ONCE, forgotten=None):
         first += len(part)
-        judged = theirs.verdicts(run for run in part if run.status == "finished")
         for run in part:
             stored = mine.runs(prefix=run.run_id, forgotten=None)
             if why := conflict(run, stored):
@@ -38,8 +37,8 @@ def merge(store_place: str, other: str) -> Report:
                 mine.keep_remarks(run)
                 known += 1
             else:
-                of_run = judged.get(run.run_id, {}) if run.status == "finished" else {}
-                mine.add(run, list(of_run.values()))
+                judged = theirs.verdicts([run]).get(run.run_id, {})
+                mine.add(run, list(judged.values()))
                 added += 1
     attempts = counted(added, "attempt", "attempts")
     text = f"{attempts} of {database.name(other)} added to {name}, {known} there already."

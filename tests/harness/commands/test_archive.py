@@ -283,6 +283,7 @@ def test_a_run_that_was_run_again_after_it_was_forgotten_is_merged(
     assert harness(there, "merge", str(here / "harness.db")).returncode == 0
     runs = Reader(there / "harness.db").runs(prefix=run.run_id, forgotten=None)
     assert [one.forgotten for one in runs] == ["", "the wrong data"]
+    assert judged(there)[run.run_id] == judged(here)[run.run_id]
 
 
 def test_tags_and_notes_of_a_run_that_both_stores_have_are_joined(
