@@ -43,7 +43,7 @@ def test_a_run_without_its_folder_is_tagged_in_the_store_alone(store: Path) -> N
     assert "the store alone" in remarks.tag(str(store), run, ["main"]).notes[0]
 
 
-def test_processes_that_write_on_one_run_at_once_lose_nothing(store: Path) -> None:
+def test_notes_that_are_written_at_once_are_all_kept(store: Path) -> None:
     run = Reader(store).runs()[0].run_id
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: remarks.note(str(store), run, f"note {number}"), range(12)))
