@@ -237,8 +237,3 @@ def test_a_folder_that_may_not_be_entered_is_listed_and_says_why_it_is_not_read(
 def test_a_folder_of_run_folders_that_may_not_be_read_is_not_an_empty_one(closed: Path) -> None:
     with pytest.raises(RunFolderError, match=f"{closed} cannot be read: Permission denied"):
         folders(closed)
-
-
-def test_a_reason_has_no_byte_that_a_server_would_refuse(failed: RunFolder) -> None:
-    failed.note_failure("printed \0 and died")
-    assert record(failed).reason == r"printed \x00 and died"
