@@ -73,6 +73,14 @@ def program() -> Command:
     return run
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Make the folder of run folders."""
+    made = tmp_path / "runs"
+    made.mkdir()
+    return made
+
+
 @pytest.fixture(autouse=True)
 def no_named_files() -> Iterator[None]:
     """Forget the plugins that a test named by path, and the folders they import from."""

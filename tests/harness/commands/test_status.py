@@ -27,13 +27,6 @@ Create = Callable[..., RunFolder]
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    made = tmp_path / "runs"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def create(root: Path, planned: Callable[..., PlannedRun]) -> Create:
     def make(label: str) -> RunFolder:
         method = MethodSpec(name="lora", label=label, fields={"of": label}, source="cd" * 32)

@@ -25,13 +25,6 @@ EVERY = 0.02
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    made = tmp_path / "runs"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
     """Name the folder of a machine that sees no other."""
     return tmp_path / "elsewhere"

@@ -37,13 +37,6 @@ RUN = "0123456789abcdef"
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    made = tmp_path / "runs"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def source(tmp_path: Path, root: Path, make: Callable[..., Run]) -> Source:
     """Make a store with one finished run, which took 200 seconds, and no run folders yet."""
     place = str(tmp_path / "harness.db")

@@ -19,13 +19,6 @@ from results.runfolder.values import Result
 Create = Callable[..., RunFolder]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    made = tmp_path / "runs"
-    made.mkdir()
-    return made
-
-
 def names(attempts: tuple[Attempt, ...]) -> list[str]:
     return [one.folder.path.name for one in attempts]
 
