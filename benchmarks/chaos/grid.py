@@ -147,7 +147,8 @@ def came_to(folder: RunFolder) -> CameTo:
         "scores": [[one.benchmark, one.metric, one.extractor, one.value] for one in result.scores]
         if result
         else "no result",
-        "training": trained and trained.model_dump(exclude={"tokens_per_second", "peak_memory"}),
+        "training": trained
+        and trained.model_dump(exclude={"tokens_per_second", "peak_memory", "seconds"}),
         "loss": [(one.step, one.loss, one.validation_loss) for one in curve],
         "files": {
             str(path.relative_to(folder.path)): hashlib.sha256(path.read_bytes()).hexdigest()

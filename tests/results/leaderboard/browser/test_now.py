@@ -55,3 +55,4 @@ def test_a_run_is_seen_from_its_begin_to_its_end_while_the_page_is_open(
         assert len({done for phase, done in seen if phase == "train" and done}) > 1
         ended.last.get_by_role("link").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("lora")
+        page.close()  # it would ask a server that has ended
