@@ -1,6 +1,7 @@
 """Fixtures of the whole suite."""
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -52,6 +53,12 @@ class Shares(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Shares:
     """Share the tests out as above."""
     return Shares(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Look for cycles seldom and not among imports: it took a sixth of the time of the tests."""
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 Done = subprocess.CompletedProcess

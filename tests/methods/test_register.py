@@ -185,6 +185,7 @@ def alone(saved: Callable[[str], Path]) -> list[str]:
     return fresh(ALONE, folders[0]).stdout.splitlines()
 
 
+@pytest.mark.parts
 def test_without_it_the_error_names_the_import_and_what_peft_ships_loads(alone: list[str]) -> None:
     *errors, lora, oft, imported, _ = alone
     wanted = [f"KeyError: '{name.upper()}: {register.ADVICE}'" for name in FEW for _ in range(2)]
@@ -192,6 +193,7 @@ def test_without_it_the_error_names_the_import_and_what_peft_ships_loads(alone: 
     assert (lora, oft, imported) == ("True", "True", "False")
 
 
+@pytest.mark.parts
 def test_the_import_imports_no_method(alone: list[str]) -> None:
     known = {"methods.register", "methods.tuners", "methods.tuners.config"}
     assert set(alone[-1].split()) == known

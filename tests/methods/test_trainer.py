@@ -35,6 +35,8 @@ CASES: dict[str, tuple[Method, dict[str, Any]]] = {
     ),
 }
 
+QUICK = "auxiliary loss and hook after the step"
+
 
 class Rows(IterableDataset[dict[str, Tensor]]):
     """Rows in their order; every fourth scores but half of its tokens."""
@@ -111,7 +113,13 @@ def by_hand(model: Any, method: Method) -> Tensor:
     return trained(model)
 
 
-@pytest.mark.parametrize(("method", "fields"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    ("method", "fields"),
+    [
+        pytest.param(*case, id=name, marks=() if name == QUICK else pytest.mark.parts)
+        for name, case in CASES.items()
+    ],
+)
 def test_the_trainer_trains_what_a_loop_by_hand_trains_and_the_plain_one_does_not(
     method: Method, fields: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -124,7 +132,7 @@ def test_the_trainer_trains_what_a_loop_by_hand_trains_and_the_plain_one_does_no
 
 
 def test_the_evaluation_loss_is_that_of_the_task(tmp_path: Path) -> None:
-    method, fields = CASES["auxiliary loss and hook after the step"]
+    method, fields = CASES[QUICK]
     model = adapt(method, fields)
     arguments = TrainingArguments(
         output_dir=str(tmp_path), use_cpu=True, report_to=[], disable_tqdm=True

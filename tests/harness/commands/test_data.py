@@ -277,6 +277,7 @@ def test_a_host_that_is_not_reached_is_asked_for_one_file_only(
     # A proxy at a port where nobody listens: no connection comes about, whatever the network.
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setattr("tasks.data.transfer.DELAYS", (0.0, 0.0, 0.0))
     done = harness(tmp_path, "data", "fetch", "math", "--data", "here")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()

@@ -23,6 +23,7 @@ def watched(slots: Sequence[Slot], command: Sequence[str]) -> Executor:
     return WithoutHangs(LocalExecutor(slots, command), limit=60)
 
 
+@pytest.mark.parts
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_watching_for_hangs_keeps_the_contract(check: Check) -> None:
     check(watched)  # asserts

@@ -284,7 +284,7 @@ def test_every_run_at_work_has_a_clock_of_its_own(
     screen(display)
     (watched,) = display._running()
     assert watched.started
-    later = watched.started + 3700
+    later = watched.started + 3700.5
     monkeypatch.setattr("time.monotonic", lambda: later)
     assert re.search(r"lora +start +1:01:40", screen(display))
 

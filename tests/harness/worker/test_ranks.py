@@ -14,8 +14,10 @@ SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
 import torch
+from harness.worker import ranks
 from harness.worker.ranks import Rank, together
 
+%s
 folder = Path(sys.argv[1])
 
 def work(rank):
@@ -30,8 +32,8 @@ with together(3, work, give_up) as own:
 """
 
 
-def started(folder: Path, others: str, own: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", SCRIPT % (others, own), os.fspath(folder)]
+def started(folder: Path, others: str, own: str, before: str = "") -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", SCRIPT % (before, others, own), os.fspath(folder)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -66,8 +68,7 @@ def test_a_rank_that_dies_ends_the_run_with_its_reason_also_where_rank_0_hangs(
     fault: str,
     reason: str,
 ) -> None:
-    shorter = "import harness.worker.ranks as r; r.GRACE = 0.1; time.sleep(60)"
-    run = started(tmp_path, fault, shorter)
+    run = started(tmp_path, fault, "time.sleep(60)", before="ranks.GRACE = 0.1")
     run.communicate(timeout=120)
     assert run.returncode == 1
     assert reason in (tmp_path / "reason").read_text()

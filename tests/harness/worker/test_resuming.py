@@ -102,7 +102,7 @@ def came_to(folder: RunFolder) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.parts)])
 def test_a_training_that_is_interrupted_and_killed_ends_as_one_that_is_not(
     worker: Worker, tmp_path: Path, processes: int
 ) -> None:

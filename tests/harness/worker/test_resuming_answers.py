@@ -96,7 +96,9 @@ def lines(folder: RunFolder) -> int:
     return count
 
 
-@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "by", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.parts)]
+)
 @pytest.mark.parametrize(
     "case",
     [case if case == QUICK else pytest.param(case, marks=pytest.mark.parts) for case in CASES],

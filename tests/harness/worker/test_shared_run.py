@@ -14,8 +14,9 @@ from safetensors.torch import load_file
 
 from harness.planning.plan import plan
 from harness.planning.request import Request
-from results.runfolder.events import read_new
+from results.runfolder.events import losses, read_new
 from results.runfolder.folder import RunFolder
+from results.runfolder.values import Event
 
 SETTINGS = ["train.epochs=1", "protocol.max_new_tokens=4"]
 ZERO_3 = ["train.engine=deepspeed", "train.zero=3"]
@@ -53,6 +54,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return work(made(tmp_path_factory.mktemp("alone") / "run", gpus_per_run=1))
 
 
+def curve(run: RunFolder) -> list[Event]:
+    return losses(read_new(run.events, 0)[0])
+
+
 def same(one: RunFolder, two: RunFolder) -> None:
     """Check that two runs trained, answered and scored alike."""
     first, second = one.train_record(), two.train_record()
@@ -62,6 +67,9 @@ def same(one: RunFolder, two: RunFolder) -> None:
     # 9 steps, of which each rounds sums of float32 in another order.
     rounding = 9 * 2**-23 * first.best_validation_loss
     assert second.best_validation_loss == pytest.approx(first.best_validation_loss, abs=rounding)
+    curves = [[one.loss or one.validation_loss for one in curve(run)] for run in (one, two)]
+    assert len(curves[0]) > first.steps
+    assert curves[1] == pytest.approx(curves[0], abs=rounding)
     weights = [load_file(run.adapter / "adapter_model.safetensors") for run in (one, two)]
     assert weights[0].keys() == weights[1].keys()
     assert all(torch.allclose(weights[0][key], weights[1][key], atol=1e-4) for key in weights[0])

@@ -62,6 +62,7 @@ def wordnet_of(words: str, folder: Path) -> None:
 @pytest.fixture
 def nltk_data(tmp_path: Path) -> Iterator[Path]:
     """A data folder of nltk with nothing in it, and nothing loaded from another."""
+    gc.freeze()  # What is there already takes a second to look through.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nltk.data, "path", [str(tmp_path)])
         # The omw is for other languages than English, and never read.

@@ -135,6 +135,7 @@ def test_local_conforms(check: Check) -> None:
     check(local)  # asserts
 
 
+@pytest.mark.parts
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_a_users_own_executor_conforms(check: Check) -> None:
     check(Own)  # asserts
@@ -331,7 +332,12 @@ def orphans() -> Iterator[None]:
 
 @pytest.mark.usefixtures("orphans")
 @pytest.mark.parametrize(
-    ("wrong", "check"), WRONG, ids=[f"{wrong.__name__}-{check.__name__}" for wrong, check in WRONG]
+    ("wrong", "check"),
+    [
+        # Most wait for what never comes; one that does not stays among the quick tests.
+        pytest.param(*one, id="-".join(part.__name__ for part in one), marks=marks)
+        for one, marks in zip(WRONG, [(), *[pytest.mark.parts] * len(WRONG)], strict=False)
+    ],
 )
 def test_a_wrong_executor_is_caught(
     wrong: Make, check: Check, monkeypatch: pytest.MonkeyPatch

@@ -86,7 +86,14 @@ def test_the_sums_over_a_prefix_are_cumsum_to_the_bit_and_so_are_their_gradients
 
 
 @pytest.mark.parametrize(
-    "name", ["lora", "adalora", "cascade[K_dct=200,K_wav=100,r=8,pooling=prefix]"]
+    "name",
+    [
+        "adalora",
+        *(
+            pytest.param(name, marks=pytest.mark.parts)
+            for name in ("lora", "cascade[K_dct=200,K_wav=100,r=8,pooling=prefix]")
+        ),
+    ],
 )
 def test_a_training_repeats_to_the_bit(name: str, tmp_path: Path) -> None:
     # On the GPU where there is one: attention, and both exceptions.

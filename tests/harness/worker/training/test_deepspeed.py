@@ -15,8 +15,12 @@ from safetensors.torch import load_file
 
 from harness import plugins
 
-# DeepSpeed compiles an operator at its first start.
-pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+# DeepSpeed compiles an operator at its first start. Whole runs of one and of two processes by plain
+# torch are compared in worker/test_shared_run.py.
+pytestmark = [
+    pytest.mark.parts,
+    pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler"),
+]
 
 SYSTEMS = ("dypam", "rosa", "cascade", "hycam", "smoa")
 """The proposed systems: hooks (RoSA's layer selection), auxiliary losses (CASCADE, HyCAM)."""
@@ -133,6 +137,18 @@ def agree(folder: Path, name: str) -> None:
     assert fall > 3 * rounding
 
 
+def select(folder: Path, engine: str) -> None:
+    """Check that layers were selected by the gradients that one process has in plain torch."""
+    plain, other = (
+        json.loads((folder / place / "rosa.json").read_text())[0]["layer_selection"]["history"]
+        for place in ("torch", engine)
+    )
+    assert [event["selected"] for event in other] == [event["selected"] for event in plain]
+    assert len(plain) == 6  # every second step after the first, which is warm-up
+    for one, two in zip(plain, other, strict=True):
+        assert two["scores"] == pytest.approx(one["scores"], rel=1e-3)
+
+
 @pytest.mark.parametrize("engine", SHARED)
 def test_two_processes_take_the_steps_of_one_and_save_the_whole_adapter(
     shared: Path, engine: str
@@ -140,18 +156,11 @@ def test_two_processes_take_the_steps_of_one_and_save_the_whole_adapter(
     share(shared, engine, "rosa")
 
 
-def test_layer_selection_sees_the_gradients_of_all_processes(shared: Path) -> None:
-    for engine in SHARED:
-        one, two = (
-            json.loads((shared / place / "rosa.json").read_text())[0]["layer_selection"]["history"]
-            for place in ("torch", engine)
-        )
-        assert [event["selected"] for event in two] == [event["selected"] for event in one]
-        for event, other in zip(one, two, strict=True):
-            assert other["scores"] == pytest.approx(event["scores"], rel=1e-3)
+@pytest.mark.parametrize("engine", SHARED)
+def test_layer_selection_sees_the_gradients_of_all_processes(shared: Path, engine: str) -> None:
+    select(shared, engine)
 
 
-@pytest.mark.parts
 @pytest.mark.parametrize("name", [*COMPARED, "lora+packed"])
 @pytest.mark.parametrize("engine", ["torchx2", "zero3x2"])
 def test_two_processes_take_the_steps_of_one_with_every_method(
@@ -160,30 +169,25 @@ def test_two_processes_take_the_steps_of_one_with_every_method(
     share(every_shared, engine, WITHOUT_DROPOUT.get(name, name))
 
 
-@pytest.mark.parts
 @pytest.mark.parametrize("name", ["cascade", "rosa+packed"])
 def test_two_processes_take_the_steps_of_one_by_plain_torch(systems: Path, name: str) -> None:
     share(systems, "torchx2", name)
 
 
-@pytest.mark.parts
 @pytest.mark.parametrize("name", [*SYSTEMS, "rosa+packed"])
 def test_zero_one_takes_the_steps_that_torch_takes(systems: Path, name: str) -> None:
     agree(systems, name)
 
 
-@pytest.mark.parts
 def test_zero_one_in_bfloat16_takes_them_too(halved: Path) -> None:
     agree(halved, REPRESENTATIVE)
 
 
-@pytest.mark.parts
 @pytest.mark.parametrize("name", EVERY)
 def test_every_method_that_calls_itself_safe_takes_them_in_bfloat16(every: Path, name: str) -> None:
     agree(every, name)
 
 
-@pytest.mark.parts
 def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path) -> None:
     found = json.loads((halved / "witness.json").read_text())
     assert found["dtypes"] == ["torch.float32"]
@@ -191,15 +195,5 @@ def test_hooks_see_the_sum_of_the_gradients_in_float32_fetched_once(halved: Path
     assert found["fetches"] == found["parameters"] * found["steps"]
 
 
-@pytest.mark.parts
 def test_layer_selection_under_zero_one_sees_the_gradients_that_torch_has(systems: Path) -> None:
-    plain, sharded = (
-        json.loads((systems / engine / "rosa.json").read_text()) for engine in ("torch", "zero1")
-    )
-    histories = [one[0]["layer_selection"]["history"] for one in (plain, sharded)]
-    assert [event["selected"] for event in histories[0]] == [
-        event["selected"] for event in histories[1]
-    ]
-    assert len(histories[0]) == 6  # every second step after the first, which is warm-up
-    for one, other in zip(*histories, strict=True):
-        assert other["scores"] == pytest.approx(one["scores"], rel=1e-3)
+    select(systems, "zero1")

@@ -64,7 +64,7 @@ def gradients(plan: Training, folder: Path) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("halvings", [1, 2])
+@pytest.mark.parametrize("halvings", [pytest.param(1, marks=pytest.mark.parts), 2])
 def test_gradients_of_halved_passes_are_those_of_whole_ones(
     packed: bool, halvings: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

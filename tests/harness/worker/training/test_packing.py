@@ -59,8 +59,16 @@ def packed(plan: Training, **fields: Any) -> Training:
     return replace(plan, recipe=Recipe(**{**plan.recipe.model_dump(), "packed": True, **fields}))
 
 
-@pytest.mark.parametrize("tokens", [4096, 25])
-@pytest.mark.parametrize("loss", ["all", "answer"])
+@pytest.mark.parametrize(
+    ("loss", "tokens"),
+    [
+        ("answer", 25),
+        *(
+            pytest.param(*case, marks=pytest.mark.parts)
+            for case in (("answer", 4096), ("all", 25), ("all", 4096))
+        ),
+    ],
+)
 def test_packed_steps_have_the_losses_of_padded_ones(
     loss: Any, tokens: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

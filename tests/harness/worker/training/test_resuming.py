@@ -123,7 +123,14 @@ def fitted(folder: Path, asked: int = 0, **fields: Any) -> tuple[PeftModel, Trai
 
 @pytest.mark.usefixtures("heeding")
 @pytest.mark.parametrize(
-    "step", [1, 3, 4, 5, 11], ids=["first", "before", "validated", "after", "last"]
+    "step",
+    [
+        pytest.param(1, id="first", marks=pytest.mark.parts),
+        pytest.param(3, id="before", marks=pytest.mark.parts),
+        pytest.param(4, id="validated"),
+        pytest.param(5, id="after", marks=pytest.mark.parts),
+        pytest.param(11, id="last"),
+    ],
 )
 def test_a_training_that_was_asked_to_stop_finishes_its_step_and_goes_on_after_it(
     tmp_path: Path, step: int
