@@ -1,15 +1,17 @@
 """`harness reindex`: the store from the run folders alone."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from harness.commands.report import Report, counted
 from harness.errors import UserError
 from results.record import Run, Verdicts
 from results.runfolder.folder import RunFolder, RunFolderError
-from results.runfolder.record_of import folders, record_of
+from results.runfolder.record_of import failures_of, folders, record_of
 from results.runfolder.state import ending
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store, database
@@ -35,15 +37,16 @@ def reindex(store_place: str, root: Path) -> Report:
     if wrong := fault(store_place):
         _check_apart(store_place, root)
         try:
-            if kept := rebuild(store_place, indexing.put_into):
+            if kept := rebuild(store_place, partial(indexing.put_into, earlier=True)):
                 told = [f"{name} {wrong}: rebuilt. What was there is kept as {kept}."]
         except FileExistsError:  # another process has made one since
             indexing = Indexing(root.resolve())
     indexing.put_into(Store(store_place))  # with what has ended since
     left_out = [f"{folder}: {why}" for folder, why in sorted(indexing.left_out.items())]
-    runs = counted(len(indexing.found), "run", "runs")
+    added = len({run_id for run_id, _ in indexing.found})
+    runs = counted(added, "run", "runs")
     text = "\n".join([*told, *left_out, f"{runs} of {root} indexed in {name}."])
-    value = {"added": len(indexing.found), "left_out": left_out, "rebuilt": told}
+    value = {"added": added, "left_out": left_out, "rebuilt": told}
     return Report(text, value, not left_out)
 
 
@@ -66,7 +69,7 @@ class Indexing:
 
     Attributes:
         stamps: When the ending of a folder was written that was read.
-        left_out: Why a folder, or its verdicts, could not be read.
+        left_out: Why a folder, its verdicts or its attempts, could not be read.
         found: By run id and start: the folder of an attempt, and the hash of its record.
     """
 
@@ -75,8 +78,14 @@ class Indexing:
     left_out: dict[Path, str] = field(default_factory=dict)
     found: dict[tuple[str, datetime], tuple[Path, int]] = field(default_factory=dict)
 
-    def put_into(self, store: Store) -> None:
-        """Store the folders that were not read yet, or have ended since."""
+    def put_into(self, store: Store, *, earlier: bool = False) -> None:
+        """Store the folders that were not read yet, or have ended since.
+
+        Args:
+            store: Where they go.
+            earlier: Whether failed attempts go there that were followed by others: a store that
+                is whole has them.
+        """
         # Before its copies, the folder that the run was made in.
         for folder in sorted(
             folders(self.root), key=lambda one: not RUN_ID.fullmatch(one.path.name)
@@ -84,14 +93,17 @@ class Indexing:
             stamp = ending(str(folder.path))
             if self.stamps.get(folder.path) != stamp:
                 self.stamps[folder.path] = stamp
-                self._put(store, folder)
+                self._put(store, folder, earlier=earlier)
 
-    def _put(self, store: Store, folder: RunFolder) -> None:
+    def _put(self, store: Store, folder: RunFolder, *, earlier: bool) -> None:
         self.left_out.pop(folder.path, None)
         try:
             run = record_of(folder)
             if run and self._is_new(run, folder):
                 store.put(run, self._verdicts(folder))
+            for failed in self._failures(folder) if earlier else ():
+                if self._is_new(failed, folder):
+                    store.put(failed)
         except (RunFolderError, UnstorableError) as error:
             self.left_out[folder.path] = f"left out: {error}"
         except (ArithmeticError, ValueError) as error:
@@ -104,6 +116,13 @@ class Indexing:
         if same != known:
             raise RunFolderError(f"a copy of {first}, but with another result.")
         return first == folder.path
+
+    def _failures(self, folder: RunFolder) -> Sequence[Run]:
+        try:
+            return failures_of(folder)
+        except RunFolderError as error:
+            self.left_out[folder.path] = f"failed attempts left out: {error}"
+            return ()
 
     def _verdicts(self, folder: RunFolder) -> tuple[Verdicts, ...]:
         try:

@@ -136,13 +136,16 @@ def close(folder: RunFolder, reason: str, kind: FailureKind, *, gone: bool = Fal
     """
     with locks.lock(folder.path, RELEASED):
         attempt = last(folder)
-        if attempt and not gone and may_go_on(folder, attempt):
+        if attempt is None:
+            folder.note_failure(reason, kind=kind)
+            return
+        if not gone and may_go_on(folder, attempt):
             raise AlreadyRunningError(f"a process of another machine works in {folder.path}")
-        if attempt and not attempt.status:
-            ended = {"status": "failed", "kind": kind, "reason": reason}
+        if not attempt.status:
+            ended = {"status": "failed", "kind": kind, "reason": files.written(reason)}
             keep(folder, attempt.model_copy(update=ended))
-        wall = attempt.seconds.get("wall", 0.0) if attempt else 0.0
-        folder.note_failure(reason, wall, kind=kind, attempt=attempt.token if attempt else "")
+        wall, began = attempt.seconds.get("wall", 0.0), attempt.started
+        folder.note_failure(reason, wall, kind=kind, attempt=attempt.token, started=began)
 
 
 def interrupt(folder: RunFolder) -> None:

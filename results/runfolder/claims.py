@@ -89,7 +89,8 @@ class Claim:
         """
         self.confirm()
         reason = written(reason)
-        self.folder.note_failure(reason, self.seconds, kind=kind, attempt=self.token)
+        began = self._attempt.started
+        self.folder.note_failure(reason, self.seconds, kind=kind, attempt=self.token, started=began)
         self.end("failed", reason, kind)
 
     def _keep(self, **facts: object) -> None:

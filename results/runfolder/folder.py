@@ -243,11 +243,16 @@ class RunFolder:
         *,
         kind: FailureKind = "exception",
         attempt: str = "",
+        started: float = 0.0,
     ) -> None:
-        """Write why the attempt that ends now failed, after so many seconds."""
-        started, spent = time.time() - seconds, {"wall": seconds}
-        why = files.written(reason)
-        failure = Failure(started=started, seconds=spent, reason=why, kind=kind, attempt=attempt)
+        """Write why an attempt failed, after so many seconds: if none began, just now."""
+        failure = Failure(
+            started=started or time.time() - seconds,
+            seconds={"wall": seconds},
+            reason=files.written(reason),
+            kind=kind,
+            attempt=attempt,
+        )
         self._write("failure.json", failure)
 
     def drop_failure(self) -> None:

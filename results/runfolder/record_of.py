@@ -3,12 +3,14 @@
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from results import conditions
 from results.record import PeakMemory, Run, Status
-from results.runfolder import edited, files, remarks, wishes
+from results.runfolder import attempts, edited, files, remarks, wishes
+from results.runfolder.attempts import Attempt
 from results.runfolder.folder import RunFolder, RunFolderError
 from results.runfolder.progress import Progress
 from results.runfolder.state import How, State
@@ -36,6 +38,38 @@ def record_of(folder: RunFolder) -> Run | None:
     with files.naming(folder.path):
         ended = folder.result() or folder.divergence() or folder.failure()
         return _record(folder, ended) if ended else None
+
+
+def failures_of(folder: RunFolder) -> list[Run]:
+    """Read the failed attempts of a folder of which no ending is left: others came after them.
+
+    In which environment they were, the folder does not say.
+    """
+    with files.naming(folder.path):
+        ended = folder.result() or folder.divergence() or folder.failure()
+        failed = [one for one in attempts.attempts(folder) if one.status == "failed"]
+        # What stands in for a damaged file does not know when it began.
+        earlier = [
+            one for one in failed if one.started and not (ended and ended.attempt == one.token)
+        ]
+        return [_failed(folder, one) for one in earlier]
+
+
+def _failed(folder: RunFolder, attempt: Attempt) -> Run:
+    failure = Failure(
+        started=attempt.started,
+        seconds={"wall": attempt.seconds.get("wall", 0.0)},
+        reason=attempt.reason,
+    )
+    return replace(
+        _record(folder, failure),
+        environment={},
+        environment_id="",
+        peak_memory={},
+        peak_memory_bytes=attempt.peak_memory_bytes,
+        validation_loss=None,
+        trained_rows=None,
+    )
 
 
 def attempt_of(folder: RunFolder, state: State) -> Run:

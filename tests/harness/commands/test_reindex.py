@@ -7,15 +7,20 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.commands.reindex import Indexing
+from harness.spec.planned import PlannedRun
 from results.record import Run, Verdicts
+from results.runfolder import attempts
+from results.runfolder.claims import claimed
 from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import folders, record_of
+from results.runfolder.values import Result
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Reader, Store
 from results.store.health import fault
@@ -345,6 +350,77 @@ def test_what_ends_while_folders_are_read_is_stored(tmp_path: Path) -> None:
     (tmp_path / "result.json").rename(late.path / "result.json")
     indexing.put_into(store)
     assert stored(tmp_path / "harness.db") == expected(root)
+
+
+def test_a_store_that_is_gone_has_every_failed_attempt_again(
+    harness: Command, root: Path, planned: Callable[..., PlannedRun], result: Result
+) -> None:
+    place, folder = root.parent / "harness.db", RunFolder(root / "run")
+    folder.create(*planned().kept)
+
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        claim.fail("OutOfMemoryError: 2 GiB", "memory")
+    store_as_a_grid_does(folder, place)
+    with claimed(folder, lambda: None):
+        pass
+    attempts.close(folder, "the process of the run was ended by SIGKILL", "vanished")
+    store_as_a_grid_does(folder, place)
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        started = datetime.now(UTC).timestamp()
+        folder.write_result(result.model_copy(update={"started": started, "attempt": claim.token}))
+        claim.end("finished")
+    store_as_a_grid_does(folder, place)
+    before = endings(place)
+    assert [status for status, _, _ in before] == ["finished", "failed", "failed"]
+    assert harness(root.parent, "reindex").returncode == 0
+    assert endings(place) == before
+    place.unlink()
+    assert "1 run of runs indexed" in harness(root.parent, "reindex").stdout
+    assert endings(place) == before
+
+
+def test_a_run_that_was_interrupted_after_it_failed_keeps_its_failure(
+    harness: Command, root: Path, planned: Callable[..., PlannedRun]
+) -> None:
+    folder = RunFolder(root / "run")
+    folder.create(*planned().kept)
+    for failure in ([("ValueError: no such layer", "exception")], []):
+        with claimed(folder, lambda: None) as claim:
+            assert claim
+            for one in failure:
+                claim.fail(*one)
+    attempts.interrupt(folder)
+    assert harness(root.parent, "reindex").returncode == 0
+    ((status, reason, _),) = endings(root.parent / "harness.db")
+    assert (status, reason) == ("failed", "ValueError: no such layer")
+
+
+def test_a_damaged_attempt_is_named_and_the_run_is_taken(
+    harness: Command, root: Path, planned: Callable[..., PlannedRun], result: Result
+) -> None:
+    folder = RunFolder(root / "run")
+    folder.create(*planned().kept)
+    folder.write_result(result)
+    (folder.path / "attempts").mkdir()
+    (folder.path / "attempts" / "0001.json").write_text("{")
+    done = harness(root.parent, "reindex")
+    assert done.returncode == 1
+    assert "failed attempts left out: " in done.stdout
+    assert "0001.json is damaged" in done.stdout
+    assert [status for status, _, _ in endings(root.parent / "harness.db")] == ["finished"]
+
+
+def store_as_a_grid_does(folder: RunFolder, place: Path) -> None:
+    run = record_of(folder)
+    assert run
+    Store(place).add(run)
+
+
+def endings(place: Path) -> list[tuple[str, str, datetime]]:
+    """List how all attempts ended, the last one first, with their starts."""
+    return [(run.status, run.reason, run.started) for run in Reader(place).runs()]
 
 
 def test_a_store_that_is_made_meanwhile_is_not_replaced(tmp_path: Path) -> None:

@@ -266,6 +266,7 @@ def test_adapter_and_card_are_uploaded_in_one_commit_to_a_private_repository(
     assert run_of(place, "dypam") in files["header"]["summary"]
 
 
+@pytest.mark.parts
 def test_what_is_uploaded_names_the_backbone_as_the_hub_does(place: Path, hub: Hub) -> None:
     push(place, hub)
     files = committed(hub)
@@ -275,6 +276,7 @@ def test_what_is_uploaded_names_the_backbone_as_the_hub_does(place: Path, hub: H
     assert 'PeftModel.from_pretrained(model, "me/adapter")' in card
 
 
+@pytest.mark.parts
 def test_it_is_public_where_asked(place: Path, hub: Hub) -> None:
     hub.private = False
     assert push(place, hub, "--public")[0] == 0
@@ -294,6 +296,7 @@ def test_without_a_token_nothing_is_asked(place: Path, hub: Hub) -> None:
     assert hub.asked == []
 
 
+@pytest.mark.parts
 def test_a_token_that_may_not_write_is_told(place: Path, hub: Hub) -> None:
     hub.create = (403, {"error": "You don't have the rights to create a model under this name"})
     hub.files = [".gitattributes", "model.safetensors"]
@@ -310,6 +313,7 @@ def test_a_repository_that_holds_something_is_taken_and_stays_as_it_is(
     assert not any("commit" in path for _, path, _ in hub.asked)
 
 
+@pytest.mark.parts
 def test_an_empty_repository_that_a_broken_upload_left_is_filled(place: Path, hub: Hub) -> None:
     hub.create = (409, {"error": "exists", "url": f"{hub.url}/me/adapter"})
     assert push(place, hub)[0] == 0
@@ -329,6 +333,7 @@ def test_offline_is_one_message(place: Path, hub: Hub, environment: dict[str, st
     assert "the hub was not reached" in refused(push(place, hub, **environment))
 
 
+@pytest.mark.parts
 def test_a_name_that_the_hub_does_not_allow_is_told(place: Path, hub: Hub) -> None:
     command = ["push", run_of(place, "dypam"), "a/b/c"]
     environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_TOKEN": "secret"}
