@@ -1,7 +1,8 @@
 """`harness reindex`: the store from the run folders alone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -87,27 +88,39 @@ class Indexing:
                 is whole has them.
         """
         # Before its copies, the folder that the run was made in.
-        for folder in sorted(
-            folders(self.root), key=lambda one: not RUN_ID.fullmatch(one.path.name)
-        ):
+        known = sorted(folders(self.root), key=lambda one: not RUN_ID.fullmatch(one.path.name))
+        for folder in known:
             stamp = ending(str(folder.path))
             if self.stamps.get(folder.path) != stamp:
                 self.stamps[folder.path] = stamp
-                self._put(store, folder, earlier=earlier)
+                self.left_out.pop(folder.path, None)
+                with self._leaving_out(folder, "left out"):
+                    self._put(store, folder)
+        for folder in known if earlier else ():
+            with self._leaving_out(folder, "failed attempts left out"):
+                self._put_failures(store, folder)
 
-    def _put(self, store: Store, folder: RunFolder, *, earlier: bool) -> None:
-        self.left_out.pop(folder.path, None)
+    @contextmanager
+    def _leaving_out(self, folder: RunFolder, what: str) -> Iterator[None]:
+        """Note why a folder could not be read or stored."""
         try:
-            run = record_of(folder)
-            if run and self._is_new(run, folder):
-                store.put(run, self._verdicts(folder))
-            for failed in self._failures(folder) if earlier else ():
-                if self._is_new(failed, folder):
-                    store.put(failed)
+            yield
         except (RunFolderError, UnstorableError) as error:
-            self.left_out[folder.path] = f"left out: {error}"
+            self.left_out[folder.path] = f"{what}: {error}"
         except (ArithmeticError, ValueError) as error:
-            self.left_out[folder.path] = f"left out: no store can hold it: {error}"
+            self.left_out[folder.path] = f"{what}: no store can hold it: {error}"
+
+    def _put(self, store: Store, folder: RunFolder) -> None:
+        run = record_of(folder)
+        if run and self._is_new(run, folder):
+            store.put(run, self._verdicts(folder))
+
+    def _put_failures(self, store: Store, folder: RunFolder) -> None:
+        for failed in failures_of(folder):
+            # A copy of the folder may end with a failure that was followed by others here.
+            if (failed.run_id, failed.started) not in self.found:
+                self._is_new(failed, folder)
+                store.put(failed)
 
     def _is_new(self, run: Run, folder: RunFolder) -> bool:
         """Take a copy of a folder for the same run."""
@@ -116,13 +129,6 @@ class Indexing:
         if same != known:
             raise RunFolderError(f"a copy of {first}, but with another result.")
         return first == folder.path
-
-    def _failures(self, folder: RunFolder) -> Sequence[Run]:
-        try:
-            return failures_of(folder)
-        except RunFolderError as error:
-            self.left_out[folder.path] = f"failed attempts left out: {error}"
-            return ()
 
     def _verdicts(self, folder: RunFolder) -> tuple[Verdicts, ...]:
         try:

@@ -46,13 +46,16 @@ def failures_of(folder: RunFolder) -> list[Run]:
     In which environment they were, the folder does not say.
     """
     with files.naming(folder.path):
-        ended = folder.result() or folder.divergence() or folder.failure()
-        failed = [one for one in attempts.attempts(folder) if one.status == "failed"]
         # What stands in for a damaged file does not know when it began.
-        earlier = [
-            one for one in failed if one.started and not (ended and ended.attempt == one.token)
+        failed = [
+            one for one in attempts.attempts(folder) if one.status == "failed" and one.started
         ]
-        return [_failed(folder, one) for one in earlier]
+        if not failed:
+            return []
+        ended = folder.result() or folder.divergence() or folder.failure()
+        return [
+            _failed(folder, one) for one in failed if not (ended and ended.attempt == one.token)
+        ]
 
 
 def _failed(folder: RunFolder, attempt: Attempt) -> Run:

@@ -397,6 +397,24 @@ def test_a_run_that_was_interrupted_after_it_failed_keeps_its_failure(
     assert (status, reason) == ("failed", "ValueError: no such layer")
 
 
+def test_a_copy_that_went_on_after_a_failure_is_another_attempt(
+    harness: Command, root: Path, planned: Callable[..., PlannedRun], result: Result
+) -> None:
+    folder, copy = RunFolder(root / "run"), RunFolder(root / "a-copy")
+    folder.create(*planned().kept)
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        claim.fail("ValueError: no such layer", "exception")
+    shutil.copytree(folder.path, copy.path)
+    with claimed(copy, lambda: None) as claim:
+        assert claim
+        copy.write_result(result.model_copy(update={"attempt": claim.token}))
+    done = harness(root.parent, "reindex")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = sorted((run.status, Path(run.folder).name) for run in Reader("harness.db").runs())
+    assert found == [("failed", "run"), ("finished", "a-copy")]
+
+
 def test_a_damaged_attempt_is_named_and_the_run_is_taken(
     harness: Command, root: Path, planned: Callable[..., PlannedRun], result: Result
 ) -> None:
