@@ -70,7 +70,7 @@ class Indexing:
 
     Attributes:
         stamps: When the ending of a folder was written that was read.
-        left_out: Why a folder, its verdicts or its attempts, could not be read.
+        left_out: Why a folder, or its verdicts or attempts, could not be read.
         found: By run id and start: the folder of an attempt, and the hash of its record.
     """
 
@@ -84,7 +84,7 @@ class Indexing:
 
         Args:
             store: Where they go.
-            earlier: Whether failed attempts go there that were followed by others: a store that
+            earlier: Whether it lacks the failed attempts before the last one too; a store that
                 is whole has them.
         """
         # Before its copies, the folder that the run was made in.

@@ -41,9 +41,9 @@ def record_of(folder: RunFolder) -> Run | None:
 
 
 def failures_of(folder: RunFolder) -> list[Run]:
-    """Read the failed attempts of a folder of which no ending is left: others came after them.
+    """Read the failed attempts of a folder whose failure a later attempt has removed.
 
-    In which environment they were, the folder does not say.
+    The folder does not say in which environment they ran.
     """
     with files.naming(folder.path):
         # What stands in for a damaged file does not know when it began.

@@ -357,7 +357,6 @@ def test_a_store_that_is_gone_has_every_failed_attempt_again(
 ) -> None:
     place, folder = root.parent / "harness.db", RunFolder(root / "run")
     folder.create(*planned().kept)
-
     with claimed(folder, lambda: None) as claim:
         assert claim
         claim.fail("OutOfMemoryError: 2 GiB", "memory")
@@ -386,11 +385,11 @@ def test_a_run_that_was_interrupted_after_it_failed_keeps_its_failure(
 ) -> None:
     folder = RunFolder(root / "run")
     folder.create(*planned().kept)
-    for failure in ([("ValueError: no such layer", "exception")], []):
-        with claimed(folder, lambda: None) as claim:
-            assert claim
-            for one in failure:
-                claim.fail(*one)
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        claim.fail("ValueError: no such layer", "exception")
+    with claimed(folder, lambda: None):
+        pass
     attempts.interrupt(folder)
     assert harness(root.parent, "reindex").returncode == 0
     ((status, reason, _),) = endings(root.parent / "harness.db")
