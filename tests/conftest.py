@@ -55,10 +55,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Shares:
     return Shares(config, log)
 
 
+def pytest_sessionstart() -> None:
+    """Look for no cycles among what is imported and collected, which stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Look for cycles seldom and not among imports: it took a sixth of the time of the tests."""
+    """Look for cycles again, but seldom: it took a sixth of the time of the tests."""
     gc.freeze()
     gc.set_threshold(20_000)
+    gc.enable()
 
 
 Done = subprocess.CompletedProcess

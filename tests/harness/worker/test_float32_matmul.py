@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harness.spec.spec import Spec
 from results.runfolder.folder import RunFolder
 
@@ -22,6 +24,7 @@ method = replace(lora, hooks=Telling)
 SHORT = ("--limit", "1", "--train-limit", "20", "--set", "protocol.max_new_tokens=1")
 
 
+@pytest.mark.parts
 def test_a_run_multiplies_as_its_spec_says(harness: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "telling.py").write_text(TELLING)
     chosen = ("--float32-matmul", "high")
