@@ -12,7 +12,7 @@ from harness.errors import UserError
 from results.record import Run, Verdicts
 from results.runfolder.archive import ArchiveError, check, pack, unpack
 from results.runfolder.folder import RunFolder, RunFolderError
-from results.runfolder.record_of import record_of
+from results.runfolder.record_of import failures_of, record_of
 from results.runfolder.verdicts_of import verdicts_of
 from results.store import Store
 
@@ -66,7 +66,7 @@ def import_(store_place: str, root: Path, file: Path) -> Report:
     with TemporaryDirectory(dir=root, prefix=".import-") as room:
         ended = _ended(unpack(file, Path(room)), file)
         store = Store(store_place)
-        for folder, run, judged in ended:
+        for folder, run, failed, judged in ended:
             there = RunFolder(root.resolve() / run.run_id)
             try:
                 if why := _against(store, run, there):
@@ -77,6 +77,8 @@ def import_(store_place: str, root: Path, file: Path) -> Report:
                 else:
                     folder.path.rename(there.path)
                     store.put(replace(run, folder=str(there.path)), judged)
+                    for attempt in failed:
+                        store.add(replace(attempt, folder=str(there.path)))
                     placed += 1
             except RunFolderError as error:  # of the folder that is there
                 lines.append(f"{run.run_id}: not imported: {error}")
@@ -87,13 +89,15 @@ def import_(store_place: str, root: Path, file: Path) -> Report:
 
 def _ended(
     folders: Sequence[RunFolder], file: Path
-) -> list[tuple[RunFolder, Run, tuple[Verdicts, ...]]]:
-    """Read all runs of an archive with their verdicts before one of them is placed."""
-    found = [(folder, record_of(folder), verdicts_of(folder)) for folder in folders]
-    for folder, run, _ in found:
+) -> list[tuple[RunFolder, Run, list[Run], tuple[Verdicts, ...]]]:
+    """Read all runs of an archive before one is placed: how each ended, and failed before that."""
+    found = [
+        (folder, record_of(folder), failures_of(folder), verdicts_of(folder)) for folder in folders
+    ]
+    for folder, run, *_ in found:
         if run is None or run.run_id != folder.path.name:
             raise ArchiveError(f"{file}: {folder.path.name} is not the folder of a run that ended.")
-    return [(folder, run, judged) for folder, run, judged in found if run]
+    return [(folder, run, failed, judged) for folder, run, failed, judged in found if run]
 
 
 def _against(store: Store, run: Run, there: RunFolder) -> str | None:

@@ -15,6 +15,9 @@ from results.runfolder.folder import RunFolder
 ANSWERED = 30.0
 """Seconds in which Slurm answers, or is away."""
 
+SAID = 10_000
+"""The last bytes that are kept of what was said of a job."""
+
 
 @dataclass
 class Task:
@@ -116,6 +119,30 @@ def last_state(name: str) -> str:
     asked = _ask("scontrol", "--oneliner", "show", "job", name)
     facts = dict(fact.partition("=")[::2] for fact in asked.stdout.split())
     return facts.get("JobState", "it no longer knows why")
+
+
+def said(notes: Path, name: str) -> str:
+    """Read the end of what Slurm, and submitit on the node, said of a job.
+
+    Args:
+        notes: The folder in which submitit keeps what it submits.
+        name: What Slurm calls the job.
+    """
+    from submitit.core.utils import JobPaths  # noqa: PLC0415 (an extra)
+
+    try:
+        return JobPaths(notes, name, 0).stderr.read_bytes()[-SAID:].decode(errors="replace")
+    except FileNotFoundError:  # it had not started
+        return ""
+
+
+def error_lines(text: str) -> list[str]:
+    r"""List the lines that tell of an error.
+
+    >>> error_lines("srun: error: node7: task 0: Killed\nsrun: Force Terminated StepId=1.0\n")
+    ['srun: error: node7: task 0: Killed']
+    """
+    return [line for line in text.splitlines() if "error:" in line.lower()]
 
 
 def _ask(*command: str) -> "subprocess.CompletedProcess[str]":

@@ -24,7 +24,7 @@ def check(connection: Connection, name: str, folder: Path = MIGRATIONS) -> None:
     if missing(found, name, folder):
         raise ResultsError(
             f"The store {name} was written by an older version (schema {found}).\n"
-            "  Any command that writes, such as `harness run`, brings it up to date."
+            "  `harness run` brings it up to date, and so does `harness reindex`."
         )
 
 

@@ -10,7 +10,7 @@ from harness.errors import UserError
 from results.record import Note
 from results.runfolder import remarks
 from results.runfolder.folder import RunFolder
-from results.store import Store
+from results.store import Reader, Store
 from results.store.remarks import Remarks
 
 
@@ -58,8 +58,7 @@ def note(store_place: str, run: str, text: str) -> Report:
 
 def _changed(store_place: str, named: str, change: Callable[[Remarks], Remarks]) -> Report:
     """Change what is said of a run, in the store and in its folder, which may know more."""
-    store = Store(store_place)
-    found = store.run(named)
+    found = Reader(store_place).run(named)  # which makes no store where there is none
     folder = RunFolder(Path(found.folder))
     is_there = folder.path.is_dir()
 
@@ -70,7 +69,7 @@ def _changed(store_place: str, named: str, change: Callable[[Remarks], Remarks])
         remarks.keep(folder, said.tags, said.notes)
         return said
 
-    run = replace(found, **vars(store.remark(found.run_id, changed)))
+    run = replace(found, **vars(Store(store_place).remark(found.run_id, changed)))
     told = [
         f"Run {run.run_id}: tags {', '.join(run.tags) or 'none'}.",
         *(f"{one.written:%Y-%m-%d %H:%M}: {one.text}" for one in run.notes),

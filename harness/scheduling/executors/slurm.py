@@ -18,13 +18,22 @@ from itertools import islice
 from typing import Any, NoReturn
 
 import submitit
+from submitit.core.utils import FailedJobError
 
 from harness.errors import UserError
 from harness.scheduling.executors.contract import Job, Outcome, failed, outcome_of
 from harness.scheduling.executors.local import WORKER
 from harness.scheduling.resources import Resources
 from harness.scheduling.slots import Slot
-from harness.scheduling.slurm_job import NoAnswerError, Task, end, last_state, states
+from harness.scheduling.slurm_job import (
+    NoAnswerError,
+    Task,
+    end,
+    error_lines,
+    last_state,
+    said,
+    states,
+)
 from harness.scheduling.threaded import ThreadedExecutor
 from harness.spec.outcome import FAILED, INTERRUPTED
 from results.runfolder import attempts, wishes
@@ -195,7 +204,7 @@ class SlurmExecutor(ThreadedExecutor):
         try:
             with slurm.batch():
                 submitted = [slurm.submit(task) for task in tasks]
-        except submitit.core.utils.FailedJobError as error:
+        except FailedJobError as error:
             self._bear(f"Slurm refused the jobs: {str(error).strip()}")
         self._patience = PATIENCE
         return [job.job_id for job in submitted]
@@ -222,6 +231,10 @@ class SlurmExecutor(ThreadedExecutor):
     def _left_queue(self, job: Job, name: str, state: str) -> None:
         """Conclude from what a job left, and what Slurm says of it, how its runs ended."""
         del self._queued[job]
+        known = job.folders[0].cluster_job()
+        if known and known.name != name:  # another command has given this one up, and went on
+            self._conclude(job, [Outcome(folder, "elsewhere") for folder in job.folders])
+            return
         if state == "CANCELLED" and job not in self._cancelled:  # by `scancel`
             self._cancelled.add(job)
             for folder in job.folders:
@@ -242,7 +255,11 @@ class SlurmExecutor(ThreadedExecutor):
         if folder.ended:
             return outcome_of(folder, FAILED)
         kind: FailureKind = "memory" if starved else "vanished"
-        return failed(folder, f"Slurm ended job {name}: {state}", kind, gone=True)
+        told = said(folder.path.parent / NOTES, name)
+        with folder.log.open("a") as log:
+            log.write(told)
+        why = "".join(f" ({line})" for line in error_lines(told)[-1:])
+        return failed(folder, f"Slurm ended job {name}: {state}{why}", kind, gone=True)
 
 
 def _exit_status(folder: RunFolder) -> int | None:

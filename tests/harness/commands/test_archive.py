@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from harness.commands.reindex import Indexing
+from harness.spec.planned import PlannedRun
 from results.record import Note, Run, Score, Verdicts
+from results.runfolder.claims import claimed
+from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import folders
+from results.runfolder.values import Result
 from results.store import Reader, Store
 
 Command = Callable[..., Any]
@@ -82,6 +86,32 @@ def test_what_is_exported_is_imported_with_all_its_files(
     assert {Path(run.folder).parent for run in Reader(there / "harness.db").runs()} == {
         there / "runs"
     }
+
+
+def test_failed_attempts_before_the_last_one_are_imported_too(
+    here: Path, there: Path, harness: Command, planned: Callable[..., PlannedRun], result: Result
+) -> None:
+    folder = RunFolder(here / "runs" / planned().head.run_id)
+    folder.create(*planned().kept)
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        claim.fail("OutOfMemoryError: 2 GiB", "memory")
+    with claimed(folder, lambda: None) as claim:
+        assert claim
+        folder.write_result(result.model_copy(update={"attempt": claim.token}))
+        claim.end("finished")
+    Indexing(here / "runs").put_into(Store(here / "harness.db"))
+    harness(here, "export", folder.path.name, "--out", "runs.zip")
+    for _ in range(2):
+        done = harness(there, "import", str(here / "runs.zip"))
+        assert done.returncode == 0, done.stderr
+        attempts = Reader(there / "harness.db").runs()
+        assert {(run.status, run.reason) for run in attempts} == {
+            ("finished", ""),
+            ("failed", "OutOfMemoryError: 2 GiB"),
+        }
+        places = {Path(run.folder) for run in attempts}
+        assert places == {there / "runs" / folder.path.name}
 
 
 def test_importing_twice_changes_nothing(archive: Path, there: Path, harness: Command) -> None:

@@ -11,6 +11,7 @@ import pytest
 from harness.commands.one_run import remarks
 from harness.commands.reindex import reindex
 from harness.errors import UserError
+from results.errors import ResultsError
 from results.runfolder.folder import RunFolder
 from results.runfolder.remarks import kept as kept_of
 from results.store import Reader
@@ -62,6 +63,13 @@ def test_what_another_store_wrote_into_the_folder_stays(store: Path, tmp_path: P
     assert (told.value.tags, [note.text for note in told.value.notes]) == (("there",), ["here"])
     tags, notes = kept_of(RunFolder(store.parent / "runs" / run))
     assert (tags, [note.text for note in notes]) == (("there",), ["here"])
+
+
+def test_a_tag_makes_no_store_where_there_is_none(tmp_path: Path) -> None:
+    place = tmp_path / "none.db"
+    with pytest.raises(ResultsError, match="There is no store at"):
+        remarks.tag(str(place), "abcd", ["main"])
+    assert not place.exists()
 
 
 @pytest.mark.parametrize("tag", ["two words", "", "a\x1bb"])

@@ -18,7 +18,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={place}/munge.socket
+AuthInfo=socket={place}/munge.socket,cred_expire=5
 SlurmctldPort={control}
 SlurmdPort={node}
 StateSaveLocation={place}/state
@@ -35,9 +35,12 @@ SchedulerParameters=sched_interval=1,batch_sched_delay=0
 ReturnToService=2
 MpiDefault=none
 KillWait=5
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=8000
-PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=urgent Nodes={host} MaxTime=INFINITE State=UP PriorityTier=2
 """
 
 

@@ -134,6 +134,8 @@ def test_a_job_whose_processes_are_killed_leaves_its_reason(
     failure = run.failure()
     assert failure
     assert failure.kind == "vanished"
+    assert "task 0: Killed" in failure.reason
+    assert "task 0: Killed" in run.log.read_text()
 
 
 @pytest.mark.parametrize("words", [(), ("--signal=KILL", "--full")])
@@ -169,6 +171,22 @@ def test_a_run_that_is_told_to_stop_from_outside_goes_on_in_another_job(
         assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
     assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
     assert run.cluster_job() != job
+
+
+def test_a_run_that_makes_room_for_an_urgent_job_goes_on_when_that_has_ended(
+    folder: Callable[[str], RunFolder],
+) -> None:
+    run = folder(CUT)
+    with make([SLOT], COMMAND) as executor:
+        executor.submit(Job((run,)))
+        until((run.path / "cut").exists)
+        job = run.cluster_job()
+        assert job
+        urgent = ["sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null"]
+        subprocess.run([*urgent, "--wrap=sleep 3"], check=True)
+        assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
+    assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
+    assert run.cluster_job() == job.model_copy(update={"exit_status": 0})  # Slurm queued it again
 
 
 def test_logging_out_leaves_a_grid_to_slurm_and_the_same_command_finds_what_it_came_to(

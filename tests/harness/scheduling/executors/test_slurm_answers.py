@@ -16,7 +16,7 @@ from harness.scheduling.executors.contract import Executor, Job
 from harness.scheduling.slots import Slot
 from harness.scheduling.slurm_job import NoAnswerError
 from harness.spec.outcome import INTERRUPTED
-from results.runfolder import wishes
+from results.runfolder import attempts, wishes
 from results.runfolder.folder import RunFolder
 from results.runfolder.values import ClusterJob
 
@@ -165,6 +165,20 @@ def test_a_job_that_is_out_of_memory_has_failed_for_want_of_memory(
     assert failure.kind == "memory"
 
 
+def test_what_slurm_said_of_a_job_is_the_reason_and_in_the_log(
+    slurm: Slurm, executor: Executor, run: Run
+) -> None:
+    folder = run()
+    said = "srun: Job step aborted\nslurmstepd: error: Exceeded job memory limit\n"
+    (folder.path.parent / ".slurm" / f"{name(folder)}_0_log.err").write_text(said)
+    slurm.leave(folder, "FAILED")
+    assert ended(executor) == ["failed"]
+    failure = folder.failure()
+    assert failure
+    assert "job 1: FAILED (slurmstepd: error: Exceeded job memory limit)" in failure.reason
+    assert folder.log.read_text() == said
+
+
 def test_a_run_whose_job_is_gone_and_which_another_process_has_is_elsewhere(
     slurm: Slurm, executor: Executor, run: Run
 ) -> None:
@@ -173,6 +187,20 @@ def test_a_run_whose_job_is_gone_and_which_another_process_has_is_elsewhere(
         slurm.leave(folder, "NODE_FAIL")
         assert ended(executor) == ["elsewhere"]
     assert not folder.failed
+
+
+@pytest.mark.parametrize("exit_status", [None, 0, INTERRUPTED, -9])  # of the other job, so far
+def test_news_of_a_job_after_which_another_command_submitted_the_run_says_nothing_of_it(
+    exit_status: int | None, slurm: Slurm, executor: Executor, run: Run
+) -> None:
+    folder = run()
+    attempt = attempts.begin(folder)
+    folder.write_cluster_job(ClusterJob(name="77", exit_status=exit_status))
+    slurm.write("state", "NODE_FAIL")
+    slurm.write("queue", "")
+    assert ended(executor) == ["elsewhere"]
+    assert not folder.failed
+    assert attempts.last(folder) == attempt
 
 
 def test_jobs_that_slurm_refuses_for_now_are_submitted_later_and_disturb_no_other(
