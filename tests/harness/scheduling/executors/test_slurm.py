@@ -158,8 +158,16 @@ def test_scancel_cancels_a_run_that_is_at_work_and_one_that_waits(
     assert not attempts(behind)
 
 
-def test_a_run_that_is_told_to_stop_from_outside_goes_on_in_another_job(
-    folder: Callable[[str], RunFolder],
+URGENT = "sbatch --partition=urgent --exclusive --output=/dev/null --wrap=hostname"
+
+
+@pytest.mark.parametrize(
+    ("words", "is_queued_again"),
+    [("scancel --signal=TERM {job}", False), (URGENT, True)],
+    ids=["told to stop from outside", "preempted"],
+)
+def test_a_run_goes_on_in_another_job_or_in_the_same_one_if_slurm_queues_it_again(
+    words: str, is_queued_again: bool, folder: Callable[[str], RunFolder]
 ) -> None:
     run = folder(CUT)
     with make([SLOT], COMMAND) as executor:
@@ -167,26 +175,12 @@ def test_a_run_that_is_told_to_stop_from_outside_goes_on_in_another_job(
         until((run.path / "cut").exists)
         job = run.cluster_job()
         assert job
-        subprocess.run(["scancel", "--signal=TERM", job.name], check=True)
+        subprocess.run(words.format(job=job.name).split(), check=True)
         assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
     assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
-    assert run.cluster_job() != job
-
-
-def test_a_run_that_makes_room_for_an_urgent_job_goes_on_when_that_has_ended(
-    folder: Callable[[str], RunFolder],
-) -> None:
-    run = folder(CUT)
-    with make([SLOT], COMMAND) as executor:
-        executor.submit(Job((run,)))
-        until((run.path / "cut").exists)
-        job = run.cluster_job()
-        assert job
-        urgent = ["sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null"]
-        subprocess.run([*urgent, "--wrap=sleep 3"], check=True)
-        assert [outcome.status for outcome in executor.outcomes()] == ["finished"]
-    assert [attempt.status for attempt in attempts(run)] == ["interrupted", "finished"]
-    assert run.cluster_job() == job.model_copy(update={"exit_status": 0})  # Slurm queued it again
+    last = run.cluster_job()
+    assert last
+    assert (last.name == job.name) == is_queued_again
 
 
 def test_logging_out_leaves_a_grid_to_slurm_and_the_same_command_finds_what_it_came_to(
