@@ -130,8 +130,9 @@ def said(notes: Path, name: str) -> str:
     """
     from submitit.core.utils import JobPaths  # noqa: PLC0415 (an extra)
 
+    path: Path = JobPaths(notes, name, 0).stderr
     try:
-        return JobPaths(notes, name, 0).stderr.read_bytes()[-SAID:].decode(errors="replace")
+        return path.read_bytes()[-SAID:].decode(errors="replace")
     except FileNotFoundError:  # it had not started
         return ""
 
