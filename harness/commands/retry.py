@@ -31,8 +31,8 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
     """Run runs again that failed, an exception too; all that failed below `root` if none is named.
 
     Raises:
-        UserError: A run came to its end, a file of the user's own is not what it was, or there is
-            no folder `root`.
+        UserError: A run came to its end, a file of the user's own is not what it was, only some
+            were planned for GPUs, or there is no folder `root`.
     """
     found = [named.below(root, store_place, run) for run in runs] if runs else _failed(root)
     planned: dict[Path, list[PlannedRun]] = defaultdict(list)
@@ -54,8 +54,15 @@ def retry(store_place: str, runs: Sequence[str], root: Path, opened: Opened) -> 
 
 def _as_planned(asked: Resources, runs: Sequence[PlannedRun]) -> Resources:
     """Take the GPUs for which the runs were planned, and none for others."""
+    if others := [run.spec.run_id for run in runs if run.gpu != runs[0].gpu]:
+        first, second = ("GPUs", "CPUs") if runs[0].gpu else ("CPUs", "GPUs")
+        raise UserError(
+            f"{len(runs) - len(others)} of these runs were planned for {first} and "
+            f"{len(others)} for {second}. Please name those for {second} in another command:\n  "
+            + " ".join(others)
+        )
     most = max(run.spec.train.processes for run in runs)
-    device: Device = "gpu" if any(run.gpu for run in runs) else "cpu"
+    device: Device = "gpu" if runs[0].gpu else "cpu"
     return replace(asked, gpus_per_run=most, device=device)
 
 

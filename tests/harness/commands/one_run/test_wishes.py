@@ -222,6 +222,23 @@ def test_a_retried_run_takes_the_gpus_and_processes_it_was_planned_with(
     assert f"Asked for {asked}." in done.stderr
 
 
+def test_runs_for_gpus_and_for_cpus_are_not_retried_together(
+    planned: Callable[..., PlannedRun], harness: Command, tmp_path: Path
+) -> None:
+    ids = []
+    for processes, gpu in ((1, True), (2, False), (3, True)):
+        one = planned(train=Recipe(processes=processes)).model_copy(update={"gpu": gpu})
+        folder = RunFolder(tmp_path / "runs" / one.spec.run_id)
+        folder.create(*one.kept)
+        ids.append(one.spec.run_id)
+    done = harness(tmp_path, "retry", *ids)
+    assert done.returncode == 2
+    assert "2 of these runs were planned for GPUs and 1 for CPUs." in done.stderr
+    assert ids[1] in done.stderr
+    assert ids[0] not in done.stderr
+    assert not attempts.attempts(RunFolder(tmp_path / "runs" / ids[1]))
+
+
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     "command", [["rescore"], ["forget", "runs/{}", "--reason", "the wrong data"]]
