@@ -137,13 +137,14 @@ def said(notes: Path, name: str) -> str:
         return ""
 
 
-def error_lines(text: str) -> list[str]:
-    r"""List the lines that tell of an error.
+def last_error(text: str) -> str:
+    r"""Find the last line that tells of an error; empty if there is none.
 
-    >>> error_lines("srun: error: node7: task 0: Killed\nsrun: Force Terminated StepId=1.0\n")
-    ['srun: error: node7: task 0: Killed']
+    >>> last_error("srun: error: node7: task 0: Killed\nsrun: Force Terminated StepId=1.0\n")
+    'srun: error: node7: task 0: Killed'
     """
-    return [line for line in text.splitlines() if "error:" in line.lower()]
+    lines = reversed(text.splitlines())
+    return next((line for line in lines if "error:" in line.lower()), "")
 
 
 def _ask(*command: str) -> "subprocess.CompletedProcess[str]":

@@ -29,7 +29,7 @@ from harness.scheduling.slurm_job import (
     NoAnswerError,
     Task,
     end,
-    error_lines,
+    last_error,
     last_state,
     said,
     states,
@@ -258,8 +258,8 @@ class SlurmExecutor(ThreadedExecutor):
         told = said(folder.path.parent / NOTES, name)
         with folder.log.open("a") as log:
             log.write(told)
-        why = "".join(f" ({line})" for line in error_lines(told)[-1:])
-        return failed(folder, f"Slurm ended job {name}: {state}{why}", kind, gone=True)
+        why = f"{state} ({error})" if (error := last_error(told)) else state
+        return failed(folder, f"Slurm ended job {name}: {why}", kind, gone=True)
 
 
 def _exit_status(folder: RunFolder) -> int | None:

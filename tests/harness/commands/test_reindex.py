@@ -15,6 +15,7 @@ import pytest
 
 from harness.commands.reindex import Indexing
 from harness.spec.planned import PlannedRun
+from results.errors import ResultsError
 from results.record import Run, Verdicts
 from results.runfolder import attempts
 from results.runfolder.claims import claimed
@@ -22,7 +23,7 @@ from results.runfolder.folder import RunFolder
 from results.runfolder.record_of import folders, record_of
 from results.runfolder.values import Result
 from results.runfolder.verdicts_of import verdicts_of
-from results.store import Reader, Store
+from results.store import Reader, Store, database, migrate, version
 from results.store.health import fault
 from results.store.rebuild import rebuild
 
@@ -169,6 +170,20 @@ def test_what_stands_in_the_place_of_a_store_is_moved(
     assert f"harness.db is a {what}: rebuilt." in done.stdout
     assert stored(tmp_path / "harness.db") == expected()
     assert len(list(tmp_path.glob("harness.db.damaged-*"))) == 1
+
+
+def test_a_store_of_an_older_schema_is_brought_up_to_date(harness: Command, tmp_path: Path) -> None:
+    older, store = tmp_path / "migrations", tmp_path / "harness.db"
+    shutil.copytree(version.MIGRATIONS, older)
+    max(older.glob("versions/v*.py")).unlink()
+    with database.to_write(store).transaction() as connection:
+        migrate.upgrade(connection, "harness.db", older)
+    with pytest.raises(ResultsError, match="so does `harness reindex`"):
+        Reader(store)
+    done = harness(tmp_path, "reindex", "--runs", str(FORMAT_1))
+    assert done.returncode == 0, done.stderr
+    assert "rebuilt" not in done.stdout
+    assert stored(store) == expected()
 
 
 @pytest.mark.parametrize("drop", ["the file", "all tables", "the content"])
